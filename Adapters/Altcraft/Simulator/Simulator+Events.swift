@@ -52,7 +52,7 @@ extension AltcraftSimulator {
 
     private func attach(_ json: [String: JSONValue], _ caller: Caller, _ state: inout State) throws(Refusal) {
         guard json["pf"] != nil || json["sn"] != nil else { return }
-        // Beside a role token only the identifiers of the event say whose fields they are.
+        // With a role token, only the event's identifiers determine the profile of the fields.
         let token = json["ma"].flatMap { ids in
             ids["provider"]?.string.flatMap { provider in
                 ids["subscription_id"]?.string.map { (provider: provider, token: $0) }
@@ -69,7 +69,7 @@ extension AltcraftSimulator {
         if let subscription = json["sn"] { state.profiles[place].attached.append(subscription) }
     }
 
-    /// Changes profile fields. A role token does not say whose.
+    /// Changes profile fields. A role token does not identify the profile.
     func updateProfile(_ request: WireRequest, _ caller: Caller, _ state: inout State) throws(Refusal) -> WireResponse {
         _ = try QueryReader(request, only: [])
         let body = try Body(request.json, only: ["profile_fields", "skip_triggers"])
@@ -117,7 +117,7 @@ extension AltcraftSimulator {
     }
 }
 
-/// A subscription of another channel, as an event attaches it.
+/// A subscription of another channel that an event attaches.
 private enum AttachedForm {
     private static let needed: [String: [String]] = [
         "email": ["email"], "sms": ["phone"], "push": ["provider", "subscription_id"], "telegram_bot": ["cc_data"],

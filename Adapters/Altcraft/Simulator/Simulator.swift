@@ -2,10 +2,10 @@ public import PatchbayAdapterKit
 public import PatchbayJSON
 public import PatchbayModel
 
-/// Altcraft played by a pure value: the mobile interface, and the import of one profile.
+/// A simulator of Altcraft's mobile API and of the import of one profile, as a pure value.
 ///
-/// It checks credentials, headers, queries and bodies as strictly as they are documented, and answers with the vendor's
-/// texts. Where the vendor's behaviour is not known it says no rather than yes; the README lists those places.
+/// It checks credentials, headers, queries and bodies as strictly as they are documented, and replies with the vendor's
+/// texts. Where the vendor's behavior is unknown, it refuses; the README lists these cases.
 public struct AltcraftSimulator: VendorSimulator {
     public typealias State = AltcraftState
 

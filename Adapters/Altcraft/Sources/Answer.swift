@@ -1,18 +1,18 @@
 import PatchbayAdapterKit
 public import PatchbayJSON
 
-/// What the vendor answered to a subscription request, a change of person or a question: the content of a verdict's
-/// `answer`, with types.
+/// The vendor's reply to a subscription request, a change of person or a query. It is the typed content of a verdict's
+/// `answer`.
 public struct AltcraftAnswer: Hashable, Sendable {
-    /// A profile, as far as the vendor shows it.
+    /// A profile, with the members that the vendor shows.
     public struct Profile: Hashable, Sendable {
         /// The vendor's id.
         public var id: String?
-        /// The vendor's word for the profile's state.
+        /// The vendor's status of the profile.
         public var status: String?
         /// Whether it is a profile for tests.
         public var isTest: Bool?
-        /// The subscription that was changed or asked for; nil: the profile has none.
+        /// The subscription that was changed or queried; nil if the profile has none.
         public var subscription: Subscription?
     }
 
@@ -68,7 +68,7 @@ public struct AltcraftAnswer: Hashable, Sendable {
         renumberedEventCode = json["renumberedEventCode"]?.integer.map(Int.init)
     }
 
-    /// Reads what the vendor sent.
+    /// Reads a reply.
     init(status: Int?, _ body: JSONValue?, _ codes: EventCodes?, _ number: (EventCodes.Numbers) -> Int?) {
         httpCode = status
         error = body?["error"]?.integer.map(Int.init)
@@ -93,7 +93,7 @@ public struct AltcraftAnswer: Hashable, Sendable {
     }
 }
 
-/// How the members are called: on the wire, and in an answer to the app.
+/// The names of the members, on the wire and in an answer to the app.
 private struct Spelling {
     let isTest: String
     let subscriptionID: String

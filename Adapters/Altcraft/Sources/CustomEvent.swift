@@ -2,7 +2,7 @@ import PatchbayAdapterKit
 import PatchbayJSON
 import PatchbayModel
 
-/// A custom event: the parts of a form, in the vendor's order. Held by reference, because each row looks at it.
+/// A custom event: the parts of a form, in the vendor's order. Stored by reference, because each row accesses it.
 final class CustomEvent: Sendable {
     let name: String
     let time: Int
@@ -70,7 +70,7 @@ final class CustomEvent: Sendable {
     /// The parts that are JSON, by their rows; all others are plain text.
     static let jsonParts: [Bool] = table.rows.map { ["wd", "mi", "ma", "sn", "pf"].contains($0.name) }
 
-    /// The parts that are not the caller's own words: without such words there are no others.
+    /// The parts that do not come from the caller's options. Without options, the form has no other parts.
     private static let ownParts = table.rows.indices.filter { !table.rows[$0].source.hasPrefix("options.") }
     private static let messagePart = table.rows.firstIndex { $0.name == "mi" }
 
@@ -98,12 +98,12 @@ extension WireFormat<[AttributeName: AttributeValue]> {
 
 /// The body of a `multipart/form-data` request.
 struct Form {
-    /// What stands between the parts; no part contains it.
+    /// The text between the parts. No part contains it.
     let boundary: String
     /// The bytes.
     let bytes: [UInt8]
 
-    /// What stands between a boundary and the content of each part.
+    /// The bytes between a boundary and the content of each part.
     private static let heads: [[UInt8]] = CustomEvent.table.rows.indices.map { row in
         let type = CustomEvent.jsonParts[row] ? "application/json" : "text/plain"
         let name = CustomEvent.table.rows[row].name
@@ -128,7 +128,7 @@ struct Form {
     /// The parts with a boundary between them; nil if one of them holds it.
     private static func bytes(of event: CustomEvent, between boundary: String) -> [UInt8]? {
         let boundary = Array(boundary.utf8)
-        // Behind each part; the first has no line before it.
+        // After each part. The first part has no line break before it.
         let mark = Array("\r\n--".utf8) + boundary
         let rows = event.rows
         var bytes: [UInt8] = []

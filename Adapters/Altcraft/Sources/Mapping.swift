@@ -2,15 +2,15 @@ import PatchbayAdapterKit
 import PatchbayJSON
 import PatchbayModel
 
-/// One profile field of the vendor's own, and the form it takes.
+/// A profile field of the vendor's own, with its form.
 struct AltcraftField {
     /// The field's name at the vendor.
     let name: String
     /// The attribute that it holds by default.
     let attribute: AttributeName?
-    /// The form in words: what helps where a value has another one.
+    /// The form as text, for the remedy of a finding.
     let form: String
-    /// The rule behind the form.
+    /// The rule that defines the form.
     let rule: RuleID
     private let write: @Sendable (AttributeValue, AltcraftSettings) -> JSONValue?
 
@@ -102,7 +102,7 @@ struct AltcraftField {
     )
 }
 
-/// Addresses as far as they can be checked without sending anything.
+/// Checks of addresses that need no request.
 enum Address {
     /// Whether a text can be an e-mail address: something, one @, something, no white space.
     static func isEmail(_ text: String) -> Bool {
@@ -143,11 +143,11 @@ enum Address {
     }
 }
 
-/// Attributes as profile fields, with what can't be one.
+/// Attributes as profile fields, with findings about those that can't be fields.
 struct ProfileFields {
     /// The fields, in order of the attributes' names.
     private(set) var object = JSONObject()
-    /// What was left out, and why.
+    /// The findings about omitted attributes.
     private(set) var findings: [Finding] = []
     private let settings: AltcraftSettings
 
@@ -158,7 +158,7 @@ struct ProfileFields {
         settings.fieldNames[attribute] ?? attribute.rawValue
     }
 
-    /// Adds attributes' changes; `path` is where they stand.
+    /// Adds changes of attributes; `path` is their path in findings.
     mutating func add(_ changes: [AttributeName: AttributeChange], at path: String) {
         for (attribute, change) in changes.sorted(by: { $0.key < $1.key }) {
             add(attribute, change, at: path.dot(attribute.rawValue))
@@ -225,7 +225,7 @@ struct ProfileFields {
         value["action"] == nil ? value : update("set", value, .altcraft("F22"))
     }
 
-    /// An instruction that stands where a field's value could stand.
+    /// Returns an instruction, which can replace a field's value.
     static func update(_ action: String, _ value: JSONValue, _ rule: RuleID) -> JSONValue {
         rule.fire()
         return ["action": .string(action), "value": value]
@@ -292,7 +292,7 @@ enum PushProvider {
     /// Whether the vendor has a provider of that name.
     static func isKnown(_ name: String) -> Bool { rows.contains { $0.name == name } }
 
-    /// What a token's text must consist of, where it does not; nil where it does. The text itself is passed on unchanged.
+    /// Returns the required form of a token's text if the text has another form; nil otherwise. The text is sent unchanged.
     static func missingForm(of token: PushToken) -> String? {
         RuleID.altcraft("T11").fire()
         guard token.service == .apns else {
@@ -307,7 +307,7 @@ enum PushProvider {
         return isHex && token.value.utf8.count.isMultiple(of: 2) ? nil : "pairs of hexadecimal digits"
     }
 
-    /// The provider; nil if there is none, or if the platform is unknown and the service is on several.
+    /// Returns the provider; nil if there is none, or if the platform is unknown and the service exists on several.
     static func name(of token: PushToken, on platform: String?) -> String? {
         RuleID.altcraft("T7").fire()
         let platform = platform.map { ["ipados": "ios"][$0.lowercased()] ?? $0.lowercased() }
@@ -317,7 +317,7 @@ enum PushProvider {
 }
 
 extension PushAddress {
-    /// Where the vendor reaches a device; nil without a token, or where the vendor has no provider.
+    /// Creates the push address of a device; nil without a token, or if the vendor has no provider for it.
     init?(_ device: Device?) {
         guard let device, let token = device.pushToken, !token.value.trimmed.isEmpty,
             let provider = PushProvider.name(of: token, on: device.facts?.platform)
@@ -327,11 +327,11 @@ extension PushAddress {
 }
 
 extension Subscription.State {
-    /// The vendor's word; nil for unknown, which is never sent.
+    /// The vendor's status; nil for unknown, which is never sent.
     var status: String? { self == .unknown ? nil : rawValue }
 }
 
-/// The questions about push subscriptions that can be asked.
+/// The available queries for push subscriptions.
 enum StatusQuestion: String, CaseIterable {
     /// The subscription made last in the profile.
     case latest
@@ -340,6 +340,6 @@ enum StatusQuestion: String, CaseIterable {
     /// The one of the present token and provider.
     case current
 
-    /// The questions, for people.
+    /// The names of the queries, for findings.
     static let names = allCases.map(\.rawValue).joined(separator: ", ")
 }

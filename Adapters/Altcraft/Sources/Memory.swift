@@ -10,11 +10,11 @@ struct PushAddress: Codable, Sendable, Equatable {
     var token: String
 }
 
-/// What one installation remembers of its vendor side.
+/// The vendor state that an installation expects.
 public struct AltcraftMemory: AdapterMemory {
     /// A push subscription of one contact that this installation made, or may have made.
     struct Holding: Codable, Sendable, Equatable {
-        /// How sure it is that the vendor has the subscription.
+        /// The degree of certainty that the vendor has the subscription.
         enum Certainty: String, Codable, Sendable {
             /// The vendor confirmed it.
             case held
@@ -22,19 +22,19 @@ public struct AltcraftMemory: AdapterMemory {
             case updating
             /// Another request without a clear reply may have made it.
             case possible
-            /// The vendor replied that there is none.
+            /// The vendor replied that the subscription does not exist.
             case absent
         }
 
-        /// Whose it is; nil is the anonymous person.
+        /// The subscription's contact; nil for the anonymous person.
         var contact: String?
         /// The push token under which it is.
         var address: PushAddress
-        /// How sure it is that the vendor has it.
+        /// The degree of certainty that the vendor has the subscription.
         var certainty: Certainty
-        /// The vendor's word, `subscribed`, `unsubscribed` or `suspended`; nil if it is not known.
+        /// The vendor's status, `subscribed`, `unsubscribed` or `suspended`; nil if it is unknown.
         var status: String?
-        /// The categories with whether they are active; nil if nobody needs to know.
+        /// The categories with their states; nil if they are not needed.
         var categories: [String: Bool]?
         /// Whether the vendor may send messages because of it.
         var mayBeSubscribed: Bool
@@ -46,20 +46,20 @@ public struct AltcraftMemory: AdapterMemory {
 
     /// The last decision of a contact about the push subscription, or about one topic of it, that was sent or kept.
     struct Decision: Codable, Sendable, Equatable {
-        /// Whose decision; nil is the anonymous person's.
+        /// The contact who decided; nil for the anonymous person.
         var contact: String?
         /// The topic; nil is the whole subscription.
         var topic: String?
-        /// The vendor's word for it.
+        /// The vendor's status for the decision.
         var status: String
         /// The operation, and its place in the order of capture.
         var operation: String
         var sequence: Int64
     }
 
-    /// Something that happened to a contact, at a place in the order of capture.
+    /// A change that concerns a contact, at a position in the order of capture.
     struct Mark: Codable, Sendable, Equatable {
-        /// Whose; nil is the anonymous person.
+        /// The contact; nil for the anonymous person.
         var contact: String?
         /// The place of the operation that did it.
         var sequence: Int64
@@ -67,7 +67,7 @@ public struct AltcraftMemory: AdapterMemory {
 
     /// A subscription that a log-in makes when the person allows messages.
     struct Owed: Codable, Sendable, Equatable {
-        /// Whose; nil is the anonymous person's.
+        /// The contact; nil for the anonymous person.
         var contact: String?
         /// Whether a subscription that the vendor had was ended so that the release could not resume it.
         var isEnded = false
@@ -77,11 +77,11 @@ public struct AltcraftMemory: AdapterMemory {
         }
     }
 
-    /// Under which role token the installation speaks, and since when.
+    /// The role token of the installation, and the start of its use.
     struct Signature: Codable, Sendable, Equatable {
-        /// A mark of the role token; empty without one; nil where an older release did not note it.
+        /// A mark of the role token; empty without one; nil if an older release did not record it.
         var mark: String?
-        /// What was captured before is older than this signature, on the timeline of `now`.
+        /// The start of this signature's use. Operations that were captured earlier, on the timeline of `now`, are older.
         var since: Instant
     }
 
@@ -99,9 +99,9 @@ public struct AltcraftMemory: AdapterMemory {
     var logInAt: Int64?
     /// The log-in or log-out whose person was not subscribed, because that person had not allowed messages (L11).
     var owed: Owed?
-    /// The unregistrations and the missing permissions that nobody has come back from.
+    /// The unregistrations and missing permissions after which the contact has not come back.
     var departures: [Mark] = []
-    /// The place of the last unregister that is done: what was captured before it subscribes nobody any more.
+    /// The position of the last completed unregistration. Operations that were captured before it subscribe no contact.
     var leftAt: Int64?
     /// The role token's mark; nil as long as there never was a role token.
     var signature: Signature?
@@ -132,17 +132,17 @@ public struct AltcraftMemory: AdapterMemory {
         set { registered = newValue.map(Remembered.init) }
     }
 
-    /// Seconds east of UTC where the installation is; nil as long as nobody knows.
+    /// The installation's time zone as seconds east of UTC; nil while it is unknown.
     var utcOffsetSeconds: Int? { registered?.map { $0.facts?.utcOffsetSeconds } }
 
-    /// What is left when the role token is another: the installation itself, nothing that the vendor knew under the old.
+    /// Returns the memory after a change of the role token: the installation, without the vendor state under the old token.
     func signed(_ signature: Signature) -> AltcraftMemory {
         var next = AltcraftMemory()
         (next.registered, next.signature) = (registered, signature)
         return next
     }
 
-    /// The most entries of each list. What may be subscribed is never left out.
+    /// The maximum number of entries per list. Entries that may be subscribed are never removed.
     static let entryLimit = 64
 }
 
@@ -154,7 +154,7 @@ extension AltcraftMemory {
         holdings.last { $0.isOf(contact) && $0.address == address }
     }
 
-    /// The subscription of a contact that the vendor confirmed last; nil if there is none.
+    /// Returns the contact's subscription that the vendor confirmed last; nil if there is none.
     func confirmed(of contact: String?) -> Holding? { holdings.last { $0.isOf(contact) && $0.certainty == .held } }
 
     /// The subscriptions under which the vendor may reach a contact.
@@ -165,9 +165,9 @@ extension AltcraftMemory {
         holdings.filter { $0.mayBeSubscribed && !$0.isOf(contact) }
     }
 
-    /// The token update that a contact's subscription needs to end with `address`; nil if it needs none.
+    /// Returns the token update that moves a contact's subscription to `address`; nil if it needs none.
     ///
-    /// An update without a clear reply comes first, because nobody knows from which of two tokens the next one starts.
+    /// An update without a clear reply comes first, because the vendor may hold either of its two tokens.
     func move(of contact: String?, to address: PushAddress?) -> (old: PushAddress, new: PushAddress)? {
         guard let address, let old = confirmed(of: contact)?.address else { return nil }
         if let open = holdings.last(where: { $0.isOf(contact) && $0.certainty == .updating })?.address {
@@ -176,7 +176,7 @@ extension AltcraftMemory {
         return old == address || address == refused ? nil : (old, address)
     }
 
-    /// Notes what is known of a subscription, as the newest.
+    /// Stores a subscription's state as the newest.
     mutating func note(_ holding: Holding) {
         holdings.removeAll { $0.isOf(holding.contact) && $0.address == holding.address }
         holdings.append(holding)
@@ -185,7 +185,7 @@ extension AltcraftMemory {
         }
     }
 
-    /// Changes what is known of a contact's subscription under a token, which is `possible` if nothing was known.
+    /// Changes the state of a contact's subscription under a token. An unknown subscription starts as `possible`.
     mutating func change(_ contact: String?, at address: PushAddress, _ change: (inout Holding) -> Void) {
         var next =
             holding(of: contact, at: address)
@@ -199,7 +199,7 @@ extension AltcraftMemory {
         }
     }
 
-    /// Changes what is known of other contacts' subscriptions under a token.
+    /// Changes the states of other contacts' subscriptions under a token.
     mutating func changeOthers(than contact: String?, at address: PushAddress, _ change: (inout Holding) -> Void) {
         for place in holdings.indices where !holdings[place].isOf(contact) && holdings[place].address == address {
             change(&holdings[place])
@@ -217,13 +217,13 @@ extension AltcraftMemory {
         refused = nil
     }
 
-    /// Forgets what a request may have changed at the vendor without a reply.
+    /// Forgets state that a request may have changed at the vendor without a reply.
     ///
     /// - Parameters:
     ///   - endpoint: The kind of request.
-    ///   - contact: Whose credential signed it.
+    ///   - contact: The contact whose credential signed the request.
     ///   - request: The request.
-    ///   - pending: What it carries.
+    ///   - pending: The operation that the request carries.
     mutating func markUncertain(
         _ endpoint: AltcraftDevice.Endpoint,
         _ contact: String?,
@@ -256,8 +256,8 @@ extension AltcraftMemory {
         }
     }
 
-    /// Whether a subscription request suspends a person who has not asked for it: an unregister does, and so does a missing
-    /// permission for notifications.
+    /// Whether a subscription request suspends a person who has not asked for it. An unregistration does, and so does a
+    /// missing permission for notifications.
     func isPause(_ action: Action, _ status: String?, _ contact: String?) -> Bool {
         if action == .unregister { return true }
         return [.registerDevice, .switchContact, .setConsent].contains(action.kind)
@@ -276,7 +276,7 @@ extension AltcraftMemory {
         }
     }
 
-    /// The vendor's word for a contact's decision against the whole subscription; nil if the last decision is not against it.
+    /// Returns the status of a contact's opt-out from the whole subscription; nil if the last decision is no opt-out.
     func optOutStatus(of contact: String?) -> String? {
         let status = decision(of: contact, on: nil)?.status
         return status == Subscription.State.subscribed.rawValue ? nil : status
@@ -300,7 +300,7 @@ extension AltcraftMemory {
         if let owed, !owed.isOf(mark.contact) { self.owed = nil }
     }
 
-    /// The unregistration that a contact comes back from with what was captured at that place; nil if there is none.
+    /// Returns the unregistration that a contact's operation at a position reverts; nil if there is none.
     func departure(of contact: String?, before place: Int64 = .max) -> Mark? {
         departures.last {
             $0.contact.map(ScalarString.init) == contact.map(ScalarString.init) && $0.sequence < place
@@ -323,7 +323,7 @@ extension AltcraftMemory {
     }
 }
 
-/// What a subscription request, a token update or a release says of a subscription, read from its body.
+/// The content of a subscription request, a token update or a release, read from its body.
 struct SentSubscription {
     /// The token that the request is about; the new one of an update.
     let address: PushAddress?

@@ -2,7 +2,7 @@ import PatchbayAdapterKit
 import PatchbayJSON
 import PatchbayModel
 
-/// Profile fields, questions, events.
+/// Plans profile fields, queries and events.
 extension Planner {
     // MARK: Profiles
 
@@ -51,7 +51,7 @@ extension Planner {
         return all.isEmpty ? nil : .object(all)
     }
 
-    // MARK: Questions
+    // MARK: Queries
 
     func ask(_ request: ReadRequest, _ head: Head) throws(Held) -> Next {
         guard let question = StatusQuestion(rawValue: request.what) else {

@@ -2,7 +2,7 @@ import PatchbayAdapterKit
 import PatchbayJSON
 import PatchbayModel
 
-/// Subscriptions, changes of person, leaving.
+/// Plans subscriptions, changes of person and unregistrations.
 extension Planner {
     func change(_ subscription: Subscription, _ head: Head) throws(Held) -> Next {
         guard let status = subscription.state.status else {
@@ -30,7 +30,7 @@ extension Planner {
             ? try optIn(head, fields: fields) : try optOut(head, status, fields: fields)
     }
 
-    /// A pending later decision of the same person about the same topic, or about the whole; nil if there is none.
+    /// Returns a pending later decision of the same person about the same topic or about the whole; nil if there is none.
     private func laterPending(_ topic: String?, _ head: Head) -> OperationID? {
         func replaces(_ operation: EngagementOperation, _ sequence: Int64) -> Bool {
             guard sequence > head.sequence, case .changeSubscription(let later) = operation.action else { return false }
@@ -49,7 +49,7 @@ extension Planner {
         RuleID.altcraft("B12").fire()
         let isOptOut = category.active == false
         if !isOptOut, let next = try updateFirst(head) { return next }
-        // An opt-out goes where the person has a subscription: it waits for no token update.
+        // An opt-out uses the address of the person's subscription. It waits for no token update.
         guard let place = isOptOut ? ownAddress(head) : address ?? ownAddress(head) else {
             if isOptOut { return keep(head, status, on: category.name, FindingRow.topicNothing) }
             return try hold(head, because: .tokenMissing)
@@ -64,13 +64,13 @@ extension Planner {
         guard holding?.certainty == .absent else { return try ask(.current, at: place, head) }
         if isOptOut { return keep(head, status, on: category.name, FindingRow.topicNothing) }
         if isOvertaken(head) { return overtaken(head) }
-        // A topic does not begin a subscription that a later opt-out ends, be it the opt-out of an anonymous person.
+        // A topic does not start a subscription that a later opt-out ends, even the opt-out of an anonymous person.
         let endsNext = endsNext(head, of: person(head)) || endsNext(head, of: nil)
         let whole = endsNext ? Subscription.State.unsubscribed.rawValue : status
         return try subscribe(head, decided(head) ?? whole, fields: fields, category: category)
     }
 
-    /// Subscribes, unless somebody else has come or the person has decided otherwise.
+    /// Subscribes a person, unless another person has logged in or the person has decided otherwise.
     func optIn(_ head: Head, fields: JSONObject = [:]) throws(Held) -> Next {
         if isOvertaken(head) { return overtaken(head) }
         if followsUnregister(head) { throw Held(finding: FindingRow.unregisterPending.at()) }
@@ -101,7 +101,7 @@ extension Planner {
         return .settle([head.id: .unchanged(row.at("action.subscription"))], remembering: next)
     }
 
-    /// Ends what a later change of person has overtaken; it is kept for replay.
+    /// Rejects an operation that a later change of person has overtaken. It is kept for replay.
     private func overtaken(_ head: Head) -> Next {
         RuleID.altcraft("L10").fire()
         return .settle([head.id: .rejected(FindingRow.overtaken.at())])
@@ -112,7 +112,7 @@ extension Planner {
         memory.confirmed(of: person(head))?.address ?? memory.reachable(person(head)).last?.address ?? address
     }
 
-    /// What the person decided last about the whole subscription.
+    /// Returns the person's last decision about the whole subscription.
     private func decided(_ head: Head) -> String? { memory.decision(of: person(head), on: nil)?.status }
 
     /// The same, if it was after the operation was captured.
@@ -173,8 +173,8 @@ extension Planner {
         return [head.step?.rawValue, RequestID.mark(of: address.token)].compactMap(\.self).joined(separator: "/")
     }
 
-    /// Waits, unless a later decision about the whole subscription makes this one pointless: nothing may wait permanently
-    /// behind a subscribe that the person's phone does not permit.
+    /// Holds an operation, unless a later decision about the whole subscription makes it obsolete. Otherwise a subscribe that
+    /// the person's phone does not permit would block later operations permanently.
     private func hold(_ head: Head, because row: FindingRow) throws(Held) -> Next {
         let later = pending.first { $0.sequence > head.sequence && replacesSubscription($0, of: person(head)) }
         guard saysNothingElse(head), let later else { throw Held(finding: row.at()) }
@@ -182,7 +182,7 @@ extension Planner {
         return .settle([head.id: .superseded(by: later.id)])
     }
 
-    /// Whether a later decision about the same subscription or topic says everything that an operation says.
+    /// Whether a later decision about the same subscription or topic supersedes an operation completely.
     private func saysNothingElse(_ head: Head) -> Bool {
         let options = adapter.options(head.operation)
         guard ["profileFields", "customFields", "cats"].allSatisfy({ options[$0] == nil }) else { return false }
@@ -202,7 +202,7 @@ extension Planner {
         }
     }
 
-    /// Whether a contact ends or pauses the whole subscription behind an operation.
+    /// Whether a contact ends or pauses the whole subscription after an operation.
     private func endsNext(_ head: Head, of contact: String?) -> Bool {
         pending.contains { later in
             guard later.sequence > head.sequence, replacesSubscription(later, of: contact),
@@ -222,7 +222,7 @@ extension Planner {
         return fields
     }
 
-    /// The categories to send; nil if the whole list must be sent and nobody knows it.
+    /// Returns the categories to send; nil if the request needs the whole list and the list is unknown.
     private func categories(
         _ own: Category?,
         _ options: JSONObject,
@@ -272,8 +272,8 @@ extension Planner {
         return try release(head)
     }
 
-    /// An opt-out of an anonymous person since the last log-in of a known one, pending or not, as the decision of the person who
-    /// logs in: it is the same person. Nil if there is none, or if a later decision of the person is known.
+    /// Returns an opt-out of an anonymous person since the last log-in of a known person, pending or not. It counts as the
+    /// decision of the person who logs in. Nil if there is none, or if a later decision of the person is known.
     private func anonymousOptOut(before head: Head) -> AltcraftMemory.Decision? {
         guard let contact = person(head) else { return nil }
         let since = memory.logInAt ?? .min
@@ -323,8 +323,9 @@ extension Planner {
         return send(.unsuspend, maker.post(path, ReleaseQuery.table, query, ReleaseCall.table, call), head)
     }
 
-    /// What precedes a release that must not subscribe the person who comes: messages are not allowed, or the person ended or
-    /// paused them here. The person's own subscription is ended if the release would resume it. Nil if the release can leave.
+    /// Returns the request before a release that must not subscribe the new person, because messages are not allowed or the
+    /// person opted out or paused them here. It ends the person's subscription if the release would resume it. Nil if the
+    /// release can be sent.
     private func releaseQuietly(_ head: Head, at target: PushAddress) throws(Held) -> Next? {
         let contact = person(head)
         let allows = pending.allowsPushMessages
@@ -404,7 +405,7 @@ extension Planner {
         return .settle([head.id: .unchanged(FindingRow.nothingToLeave.at())], remembering: next)
     }
 
-    /// Suspends the person's subscriptions while the system does not permit notifications (E7). Nil if there is nothing to do.
+    /// Suspends the person's subscriptions while the system does not permit notifications (E7). Nil if none needs it.
     func pause(_ head: Head) throws(Held) -> Next? {
         guard device?.allowsPush == false, let end = try end(.suspended, head) else { return nil }
         RuleID.altcraft("E7").fire()
@@ -424,8 +425,8 @@ extension Planner {
         return try subscribe(head, state.rawValue, at: holding.address)
     }
 
-    /// What a registration owes a person who comes back: the vendor is asked, and what is still as the unregister made it
-    /// is subscribed again. Nil if there is nothing to do, or if a pending decision about the whole subscription says it.
+    /// Plans the registration of a person who comes back: the subscription is queried, and subscribed again if it is still as
+    /// the unregistration left it. Nil if no request is needed, or if a pending decision replaces the subscription.
     func comeBack(_ head: Head) throws(Held) -> Next? {
         let contact = person(head)
         guard memory.departure(of: contact, before: head.sequence) != nil, let address, device?.allowsPush != false,
@@ -439,7 +440,7 @@ extension Planner {
         return try subscribe(head, Subscription.State.subscribed.rawValue)
     }
 
-    /// Nobody whose consent does not allow push messages is subscribed by a return.
+    /// Records a consent decision. If it does not allow push messages, the person's return does not subscribe.
     func keep(_ consent: Consent, _ head: Head) -> Next {
         let verdicts: [OperationID: Verdict<AltcraftDevice>] = [head.id: .accepted(FindingRow.consentKept.at())]
         guard consent.state != .granted, consent.scope.covers(Consent.Scope(.messaging, channel: .push)),

@@ -2,7 +2,7 @@ import PatchbayAdapterKit
 import PatchbayJSON
 import PatchbayModel
 
-/// Reads profiles, one JSON object a line; empty lines are passed over.
+/// Reads profiles, one JSON object per line. Empty lines are ignored.
 struct ProfileReader: LineReader {
     /// The longest line that is read, in bytes without its end.
     private static let longestLine = RecordLength.usual
@@ -48,7 +48,7 @@ struct ProfileReader: LineReader {
             let contact = profile.contact(of: json)
             record.findings = profile.findings
             record.addressOptOuts = profile.addressOptOuts
-            // A no may stand in what can't be read.
+            // The unreadable part may contain an opt-out.
             if profile.findings.contains(where: { $0.severity == .error }) {
                 record.said = contact.map {
                     RefusedWords(
@@ -68,7 +68,7 @@ struct ProfileReader: LineReader {
     }
 }
 
-/// What the settings say of the fields of each profile.
+/// The settings for the fields of each profile.
 struct ImportFields: Sendable {
     /// The kinds of identifiers that have a field, in order.
     let kinds: [IdentifierKind]
@@ -86,7 +86,7 @@ struct ImportFields: Sendable {
     }
 }
 
-/// Makes a contact of one profile, and notes what can't be read.
+/// Converts a profile to a contact, and collects findings about parts that can't be read.
 private struct ProfileDraft {
     private(set) var findings: [Finding] = []
     /// Subscriptions whose status can't be read.
@@ -97,12 +97,12 @@ private struct ProfileDraft {
     private(set) var addressOptOuts: [Contact] = []
     private let settings: ImportSettings
     private let fields: ImportFields
-    /// What the entries of each push token say.
+    /// The subscriptions of each push token's entries.
     private var words: [PushToken: [Subscription]] = [:]
 
     init(_ settings: ImportSettings, _ fields: ImportFields) { (self.settings, self.fields) = (settings, fields) }
 
-    /// The contact, or what can be read of it; nil if nothing can, or if nobody can tell whose it is.
+    /// Returns the contact with its readable parts; nil if there are none, or if the person is ambiguous.
     mutating func contact(of json: JSONValue) -> Contact? {
         guard let line = json.object else {
             findings = [FindingRow.lineJSON.at(detail: "it is \(json.typePhrase)")]
@@ -290,7 +290,7 @@ private struct ProfileDraft {
         return contact.identifiers.first { $0.kind == address.kind }?.isSameAddress(as: address) ?? false
     }
 
-    /// What an entry is about; nil where it cannot be read.
+    /// Returns the channel and topic of an entry; nil if it can't be read.
     private func key(of entry: ShownSubscription) -> Subscription.Key? {
         guard let channel = entry.channel, let resource = entry.resource else { return nil }
         let topic = settings.resources.first { Int($0.value) == resource }?.key.rawValue ?? String(resource)
@@ -301,7 +301,8 @@ private struct ProfileDraft {
         ).key
     }
 
-    /// What was deleted is no subscription, and an opt-in of it is none. An opt-out stays one where no later entry states anything.
+    /// Handles a deleted entry. It is no subscription, and its opt-in does not count. Its opt-out counts unless a later entry
+    /// has a state.
     private mutating func addDeleted(
         _ entry: ShownSubscription,
         _ path: String,
@@ -318,7 +319,7 @@ private struct ProfileDraft {
         add(subscription, "data".dot(path), to: &contact)
     }
 
-    /// The subscription of an entry; nil where it can't be read, which findings say.
+    /// Returns the subscription of an entry; nil with findings if it can't be read.
     private mutating func subscription(_ entry: ShownSubscription, _ path: String) -> Subscription? {
         let place = "data".dot(path)
         guard let channel = entry.channel else {
@@ -419,7 +420,7 @@ extension AttributeValue {
 }
 
 extension Timestamp {
-    /// The day whose beginning in UTC is nearest; at noon, the day of the noon.
+    /// The day whose start in UTC is nearest. At noon, it is the day of the noon.
     fileprivate var nearestDay: CalendarDate {
         let halfDay: Int64 = 43_200
         return (Timestamp(seconds: seconds + halfDay - 1) ?? self).date

@@ -75,7 +75,7 @@ extension AltcraftMemory {
     }
 }
 
-/// A plan made of hand-made values.
+/// A planning situation from handwritten values.
 struct Scene {
     var adapter: AltcraftDevice
     var memory = AltcraftMemory()
@@ -134,7 +134,7 @@ struct Scene {
         adapter.examine(Driver.operation(action, "op", contact: "aino", options: options))
     }
 
-    /// What an outcome means for an operation whose request this scene plans.
+    /// Returns the verdict of an operation whose request gets an outcome.
     mutating func verdict(
         _ action: Action,
         _ outcome: Outcome,

@@ -223,7 +223,7 @@ import Testing
         // An earlier line may have subscribed the contact to the topic.
         #expect(try JSONValue(parsing: text)["data"]?["subscriptions"] == [no, topic])
         #expect(findings.map(\.code) == ["altcraft.record.consent", "altcraft.record.token"])
-        // A no to a topic is none to its channel.
+        // An opt-out from a topic is not an opt-out from its channel.
         contact.subscriptions = [Subscription(channel: .email, topic: "weekly_offers", state: .unsubscribed)]
         let both = try JSONValue(parsing: write(contact).text)["data"]?["subscriptions"]?.array
         #expect(both?.map { $0["resource_id"] } == [32, 31] && both?.last == no)
@@ -235,7 +235,7 @@ import Testing
             ]
         )
         #expect(try !write(contact, ["resourceId": nil, "lostOptOuts": "warn"]).text.isEmpty)
-        // Where no address is there is nobody to leave alone.
+        // Without an address, there is no person to protect from messages.
         contact.consents = [Consent(purpose: .messaging, channel: .inApp, state: .denied)]
         #expect(try !write(contact, ["resourceId": nil]).text.isEmpty)
         (contact.subscriptions, contact.consents) = ([], [Consent(purpose: .messaging, state: .denied)])

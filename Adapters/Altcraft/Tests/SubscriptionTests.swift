@@ -89,7 +89,8 @@ import Testing
                 "new_provider": "ios-apns",
             ]
         )
-        // A subscription waits for the registration that brings the update, shown or not, and brings it itself if there is none.
+        // A subscription waits for the registration that carries the update, in the window or not. Without one, it updates
+        // itself.
         let registration = HiddenOperations.Entry(
             Driver.operation(.registerDevice(Corpus.phone), "r", contact: "aino"),
             sequence: 1
@@ -140,7 +141,7 @@ import Testing
         _ = scene.verdict(.registerDevice(Fixture.renewedPhone), .failed(TransportFailure(.lost, "timedOut")))
         #expect(scene.memory.saved == old)
         let back = scene.request(.registerDevice(Corpus.phone))?.json
-        // The unacknowledged update is repeated first: nobody knows from which token the next one starts.
+        // The unacknowledged update is repeated first, because the vendor may hold either of its two tokens.
         #expect(back?["old_token"] == .string(Fixture.token))
         #expect(back?["new_token"] == .string(Fixture.renewedPhone.pushToken?.value ?? ""))
         _ = scene.verdict(.registerDevice(Corpus.phone), .replied(WireResponse(200, json: ["error": 0])))

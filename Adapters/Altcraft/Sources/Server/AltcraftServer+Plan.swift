@@ -12,7 +12,7 @@ extension AltcraftServer {
         return .send(transmission(for: pending[0], pending, ServerRequests(settings: settings)))
     }
 
-    /// How an operation ends that needs no request; nil where it needs one.
+    /// Returns the verdict of an operation that needs no request; nil if it needs one.
     private func ending(without one: Pending<Self>) -> Verdict<Self>? {
         switch one.operation.action {
         case .identify where ProfileRow(one.operation, nil, settings).fields.isEmpty:
@@ -23,9 +23,9 @@ extension AltcraftServer {
         }
     }
 
-    // MARK: What leaves
+    // MARK: Requests
 
-    /// The request for the first of the window and for all that goes with it.
+    /// Returns the request for the first operation of the window and the operations that share it.
     private func transmission(
         for head: Pending<Self>,
         _ pending: PendingOperations<Self>,
@@ -51,7 +51,7 @@ extension AltcraftServer {
         return rows(head, pending, requests)
     }
 
-    /// The question for the addresses of the first of the window and of all that goes with it.
+    /// Returns the query for the addresses of the first operation and the operations that share the request.
     private func lookUp(_ head: Pending<Self>, _ pending: PendingOperations<Self>, _ requests: ServerRequests)
         -> Transmission<Self>
     {
@@ -77,8 +77,9 @@ extension AltcraftServer {
         }
     }
 
-    /// What goes with the first of the window: one of each contact, up to so many that pass, and none that must stay among
-    /// fewer (V9).
+    /// Returns the operations that share a request with the first one: one per contact, at most `limit` that pass the test,
+    /// with
+    /// the same limit from earlier refusals (V9).
     private func group(
         of head: Pending<Self>,
         _ pending: PendingOperations<Self>,
@@ -90,7 +91,7 @@ extension AltcraftServer {
             guard !one.isImmediate, one.step?.most == head.step?.most, test(one),
                 let key = ProfileKey(one.operation, settings)
             else { return false }
-            // Two subjects may speak of one contact.
+            // Two subjects may have the same contact.
             return keys.insert(key).inserted
         }
     }

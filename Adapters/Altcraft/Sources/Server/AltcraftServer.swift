@@ -4,8 +4,8 @@ public import PatchbayModel
 
 /// The server API of Altcraft: its documented API, for back ends and migrations.
 ///
-/// A subject is a contact here, and the platform finds its profile by the contact's key. Fields, tags and subscriptions are
-/// imported, many profiles in a request and a verdict for each; events are goals; a few lanes share one word to stay away.
+/// A subject is a contact, and the platform finds its profile by the contact's key. Fields, tags and subscriptions are
+/// imported, many profiles per request, with a result for each. Events are goals. All lanes share one retry time.
 public struct AltcraftServer: VendorAdapter {
     public typealias Settings = AltcraftServerSettings
 
@@ -29,7 +29,7 @@ public struct AltcraftServer: VendorAdapter {
         public var isJournaled: Bool { self == .increment || self == .goal }
     }
 
-    /// How far an operation got.
+    /// The progress of an operation.
     public struct Step: Codable, Sendable, Equatable {
         /// Most operations that it may go together with, because one of them was refused.
         var most: Int?
@@ -37,7 +37,7 @@ public struct AltcraftServer: VendorAdapter {
         var addsTags: Bool?
         /// The subscriptions of the profile that the operation changes.
         var targets: [SubscriptionTarget]?
-        /// What is owed to the contact that the operation made, the one that is applied now first.
+        /// The opt-outs owed to the contact that the operation created; the first is applied next.
         var owed: [Memory.Owed]?
     }
 
@@ -81,7 +81,7 @@ public struct AltcraftServer: VendorAdapter {
         }
     }
 
-    /// Push events name a message, and a page of profiles nobody.
+    /// Returns the findings about the contact's key. Push events refer to a message, and a page of profiles to no contact.
     private func keyProblems(_ operation: EngagementOperation) -> [Finding] {
         switch operation.action {
         case .track(.push), .readBack: return []
@@ -122,7 +122,7 @@ extension EngagementOperation {
     var contactKey: String { (contact ?? subject.rawValue).trimmed }
 }
 
-/// How the platform finds one contact's profile.
+/// The key by which the platform finds a contact's profile.
 struct ProfileKey: Hashable, Sendable {
     /// The profile field that holds it.
     let field: String
@@ -166,7 +166,7 @@ struct ProfileKey: Hashable, Sendable {
     /// The key among the profile's own fields.
     var value: JSONValue { matching == .phone ? [.string(text)] : .string(text) }
 
-    /// The spellings under which it is asked for: the platform may keep an address in lower case.
+    /// The spellings to query. The platform may store an address in lower case.
     var spellings: [String] {
         let lower = text.lowercased()
         return email == nil || ScalarString.equal(lower, text) ? [text] : [text, lower]

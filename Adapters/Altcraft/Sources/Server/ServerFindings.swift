@@ -1,6 +1,6 @@
 import PatchbayAdapterKit
 
-/// Everything that the server API says in words of its own. No row ever holds a person's value.
+/// The server API's own findings. No finding holds a personal value.
 enum ServerFinding: Sendable {
     static let keyBlank = FindingRow(
         "altcraft.server.key.blank",

@@ -2,7 +2,7 @@ import PatchbayAdapterKit
 import PatchbayJSON
 import PatchbayModel
 
-/// Profiles to import, with what finds them.
+/// Profiles to import, with the matching mode.
 struct BatchRecord: Sendable {
     let settings: AltcraftServerSettings
     let rows: [JSONValue]
@@ -39,7 +39,7 @@ struct BatchRecord: Sendable {
     )
 }
 
-/// A profile to be forgotten.
+/// A profile to delete.
 struct DeletionRecord: Sendable {
     let settings: AltcraftServerSettings
     let key: ProfileKey
@@ -218,13 +218,13 @@ struct PushRecord: Sendable {
     }
 }
 
-/// The question for a page of profiles: a reader's, or the API's own for addresses.
+/// A query for a page of profiles: a caller's, or the API's own for addresses.
 struct PageQuestion: Sendable {
     /// The pointer of the page before; nil for the first.
     var from: String?
     /// Most profiles of the page.
     var limit = PageQuestion.most
-    /// Which profiles, in the words of the platform's database; nil: all.
+    /// A filter in the syntax of the platform's database; nil for all profiles.
     var query: JSONValue?
     /// Which fields of them; nil: all.
     var fields: [String]?
@@ -232,7 +232,7 @@ struct PageQuestion: Sendable {
     /// The most profiles of a page: the vendor's default; no higher limit is documented.
     static let most = 1000
 
-    /// What a reader asks for; nil if there is no such question.
+    /// Reads a caller's query; nil if it is invalid.
     init?(_ request: ReadRequest) {
         guard request.what == "profiles" else { return nil }
         for member in request.arguments {
@@ -262,7 +262,7 @@ struct PageQuestion: Sendable {
     }
 }
 
-/// The question as it leaves.
+/// A query in the vendor's form.
 struct PageRecord: Sendable {
     let settings: AltcraftServerSettings
     let question: PageQuestion
@@ -289,7 +289,7 @@ extension WireFormat<[String]> {
     static let names = WireFormat("array of texts", schema: ["type": "array"]) { .array($0.map(JSONValue.string)) }
 }
 
-/// Makes requests; every one carries the token in a header, so that no body and no address holds it.
+/// Makes requests. Each carries the token in a header, so that no body or address contains it.
 struct ServerRequests: Sendable {
     let settings: AltcraftServerSettings
 

@@ -11,10 +11,10 @@ extension DESDevice {
 }
 
 extension Pending<DESDevice> {
-    /// Where it stands, begun or not.
+    /// The operation's step; a new step if it has not started.
     var stage: DESDevice.Step { step ?? DESDevice.Step() }
 
-    /// Whether it is a registration that the adapter asked for, to set the push token again.
+    /// Whether the adapter itself requested the registration, to set the push token again.
     var isRepeatedRegistration: Bool {
         guard case .registerDevice(let device) = operation.action else { return false }
         return device.identities[DESDevice.repeatedRegistration] != nil
@@ -37,7 +37,7 @@ extension Pending<DESDevice> {
     /// Whether it makes the vendor send no push messages.
     var endsPush: Bool { isPushOptOut || operation.action.pushMessageConsent.map { $0 != .granted } ?? false }
 
-    /// Whether it begins the subscription to push.
+    /// Whether the operation opts in to push.
     var isPushOptIn: Bool {
         guard case .changeSubscription(let subscription) = operation.action else { return false }
         return subscription.channel == .push && subscription.state == .subscribed
@@ -53,7 +53,7 @@ extension Pending<DESDevice> {
     var isEvent: Bool { operation.action.kind == .track || step?.changedAt != nil }
 }
 
-/// Decides what leaves next for one installation. Held by reference: settings and memory are large to copy.
+/// Plans the next request of one installation. A class, because settings and memory are expensive to copy.
 final class Planner {
     typealias Head = Pending<DESDevice>
     typealias Result = Plan<DESDevice>
@@ -61,14 +61,14 @@ final class Planner {
     let adapter: DESDevice
     let memory: DESMemory
     let moment: Moment
-    /// What waits, in order of capture; questions stand apart.
+    /// The pending operations in order of capture, without queries.
     private let stored: [Head]
     private let question: Head?
     /// Whether more waits than is shown.
     private let hasMore: Bool
-    /// What waits and is not shown, by kind.
+    /// The pending operations outside the window, by kind.
     private let hidden: HiddenOperations
-    /// Whether the vendor is being left: what cannot proceed now never will.
+    /// Whether the vendor is being left, so that an operation that can't proceed now never will.
     private let isLeaving: Bool
     private let pending: PendingOperations<DESDevice>
 
@@ -92,7 +92,7 @@ final class Planner {
 
     // MARK: Without a request
 
-    /// Settles what needs no request: consent, and whether messages may be shown.
+    /// Settles operations that need no request: consents, and the permission to show messages.
     private func settleLocally() -> Result? {
         let local = stored.prefix { $0.operation.action != .erase }.filter {
             $0.queue == DESDevice.Queue.local.rawValue
@@ -117,7 +117,7 @@ final class Planner {
         let leftAt = memory.leftAt ?? .min
         let isLeft = isLeaving || memory.isLeft == true
         guard isLeft || memory.leftAt != nil else { return nil }
-        // A provider that is used again receives the current person in front of what that person did before.
+        // A provider that is used again gets the current person before that person's operations.
         let isBack =
             !isLeaving && (memory.isLeft != true || mayRegister)
         let late = stored.filter { head in
@@ -162,7 +162,7 @@ final class Planner {
         head.operation.action.kind == .track && memory.holdsContact(ofAnotherThan: head.operation.contact)
     }
 
-    /// Whether a change of contact that is not shown may precede an operation: it waits for a consent, or stands in the queue
+    /// Whether a change of contact outside the window may precede an operation. It waits for a consent, or is in the queue
     /// `requests`, which is closed or longer than the window.
     private func mayChangeContact(before head: Head) -> Bool {
         let requests = DESDevice.Queue.requests.rawValue
@@ -209,7 +209,7 @@ final class Planner {
         )
     }
 
-    /// What waits before the next change of contact or application code: events are never merged past it.
+    /// The operations before the next change of contact or application code. Events after it are never merged with them.
     private lazy var stretch: ArraySlice<Head> = {
         let end = stored.firstIndex(where: isBoundary) ?? stored.endIndex
         if end < stored.endIndex { RuleID.des("R35").fire() }
@@ -239,17 +239,17 @@ final class Planner {
 
     // MARK: Order
 
-    /// Whether a queue is closed after a failure. What stopped may also be gone: moved to another provider, or erased.
+    /// Whether a queue is closed after a failure. The failed operation may also be gone: moved to another provider, or erased.
     private var isStopped: Bool {
         memory.stopped.map { stopped in hasMore && !stored.contains { $0.queue == stopped } } ?? false
     }
 
     private func deliver() -> Result {
         if let head = stored.first(where: { $0.operation.action == .erase }) { return erase(head) }
-        // An opt-out does not wait for what was captured before it.
+        // An opt-out does not wait for operations that were captured before it.
         if memory.isRegistered, let optOut = stored.first(where: \.endsPush) { return plan(optOut) }
         if memory.stopped != nil {
-            // Nor does an unregister. What it overtakes ends as soon as it is looked at again.
+            // Nor does an unregistration. The overtaken operations are completed when they are next planned.
             if memory.isRegistered, isStopped, let unregister = stored.first(where: \.isUnregister) {
                 RuleID.des("N3").fire()
                 return plan(unregister)
@@ -258,7 +258,7 @@ final class Planner {
         }
         guard let first = stored.first else { return .wait(until: nil, because: FindingRow.stopped.at()) }
         guard memory.isRegistered else { return begin() }
-        // A registration that has begun is completed first, also where it overtook what waited for it.
+        // A registration in progress is completed first, even if it overtook other operations.
         if let begun = stored.first(where: { $0.operation.action.kind == .registerDevice && $0.step != nil }) {
             return plan(begun)
         }
@@ -271,8 +271,8 @@ final class Planner {
         return wait ?? plan(first)
     }
 
-    /// Whether an operation does not wait for a log-in that waits for its credential: what makes the vendor send less, and
-    /// what is about the installation.
+    /// Whether an operation overtakes a log-in that waits for its credential. Operations that reduce the vendor's messages do,
+    /// and those that concern the installation.
     private func passes(_ head: Head) -> Bool {
         head.endsPush || head.isUnregister || [.registerDevice, .erase].contains(head.operation.action.kind)
     }
@@ -307,7 +307,7 @@ final class Planner {
         if head.isEvent { return report(head) }
         switch head.operation.action {
         case .registerDevice(let device):
-            // A newer registration may have been taken since this one was asked for.
+            // The vendor may have accepted a newer registration since this one was requested.
             return register(head.isRepeatedRegistration ? memory.device ?? device : device, head)
         case .identify(let identifiers): return setContact(identifiers, head)
         case .switchContact(let change):
@@ -360,8 +360,7 @@ final class Planner {
 
     // MARK: A token that is renewed
 
-    /// Continues a request that was answered with 401, before anything else; only a question is answered in the pause
-    /// before the repeat.
+    /// Continues a request whose reply was 401, before any other. Only a query is sent in the pause before the repeat.
     private func continueRenewal() -> Result? {
         let renewing = stored.filter { $0.step?.renewal != nil }
         guard let head = renewing.first, let renewal = head.step?.renewal else { return nil }
@@ -385,8 +384,8 @@ final class Planner {
 
     // MARK: The installation
 
-    /// Brings the vendor to what the device is: leaves an old application, registers, asks for an anonymous contact, sets
-    /// the push token; a request at a time.
+    /// Brings the vendor up to date with the device, one request at a time: leaves an old application, registers, sets an
+    /// anonymous contact, sets the push token.
     private func register(_ device: Device, _ head: Head) -> Result {
         let step = head.stage
         if memory.isOfAnotherApplication(than: settings) {
@@ -394,7 +393,7 @@ final class Planner {
             if let leaving = leave(head) { return leaving }
             var next = memory
             next.forgetApplication(keepingState: settings.keepsStateOnNewCode)
-            // The registration begins again: nothing of it is known to the new application.
+            // The registration starts again, because the new application knows nothing of it.
             return resume(head, at: DESDevice.Step(), remembering: next)
         }
         let given = adapter.options(head.operation)["pushSettings"] ?? memory.pushSettings
@@ -423,8 +422,8 @@ final class Planner {
         return .settle([head.id: isNew ? .accepted(finding) : .unchanged()], remembering: next)
     }
 
-    /// After a denial of tracking the device event state is gone; the vendor takes a request without it only from an
-    /// installation that has registered again.
+    /// Registers again after a denial of tracking, which deleted the device event state. Only after another registration does
+    /// the vendor accept a request without that state.
     private func registerAgain(_ heads: [Head]) -> Result? {
         guard let head = heads.first, let device = memory.device,
             let call = ClientCall(device, settings, given: memory.pushSettings?.object ?? [:])
@@ -439,7 +438,7 @@ final class Planner {
         send(.pushToken, maker(head).request(.pushToken, PushTokenCall.table, PushTokenCall(token: token)), head)
     }
 
-    /// Takes the push token back, then becomes anonymous; nil when there is nothing left to leave.
+    /// Takes the push token back, then sets the anonymous contact; nil if nothing is left to do.
     private func leave(_ head: Head) -> Result? {
         let step = head.stage
         if memory.mayHavePushToken, !step.leftToken { return removePushToken(head) }
@@ -467,7 +466,7 @@ final class Planner {
         return send(.pushTokenRemoval, maker(head).request(.pushTokenRemoval, body: [:]), head)
     }
 
-    /// Sets the present contact once more, so that there is a contact token with which the push token can be taken back.
+    /// Sets the present contact again, to get a contact token with which the push token can be taken back.
     private func recover(_ head: Head) -> Result {
         guard let identity = memory.identity else { return setAnonymous(head) }
         let isOwn = identity.value == nil && memory.person == Person(head.operation.contact)
@@ -501,7 +500,7 @@ final class Planner {
     /// Whether the vendor has, or may have, a contact of the installation for a push token.
     private var hasContact: Bool { memory.contactToken != nil || memory.isIdentityUncertain }
 
-    /// The push token that the vendor is to hold and does not; nil if there is none, or no person may be reached.
+    /// Returns the push token that the vendor lacks; nil if there is none, or if no person may be reached.
     private func missingToken(of device: Device?, refusesPush: Bool? = nil) -> String? {
         guard allowsPush, !(refusesPush ?? memory.refusesPush), let token = device?.pushToken.flatMap(PushAddress.text)
         else { return nil }
@@ -509,7 +508,7 @@ final class Planner {
         return token == memory.pushToken ? nil : token
     }
 
-    /// Takes back the push token before a person comes who wants or allows no push messages; nil if there is no need.
+    /// Takes the push token back before a change to a person who refuses or does not allow push messages; nil if not needed.
     private func endPush(before head: Head, _ names: [String]) -> Result? {
         var next = memory
         let state = next.restorePush(of: names, at: head.sequence)
@@ -533,7 +532,7 @@ final class Planner {
         }
         var decided = memory
         decided.decide(.subscribed, in: head)
-        // Nor is what a person said who has left carried out while the person who is there allows no push messages.
+        // An opt-in of a person who has logged out is rejected, too, while the current person allows no push messages.
         if memory.isOvertaken(head) || isOfFormer(head) && !allowsPush {
             RuleID.des("N7").fire()
             let verdict = Verdict<DESDevice>.rejected(FindingRow.optInOvertaken.at("action.subscription"))
@@ -561,7 +560,8 @@ final class Planner {
         var next = memory
         for other in replaced { next.decide(.subscribed, in: other) }
         next.decide(.unsubscribed, in: head)
-        // What a person says who has left counts when the person comes back; until then the next person's opt-in counts.
+        // A statement of a person who has logged out counts when the person comes back. Until then, the next person's
+        // opt-in counts.
         let isToCome =
             stored.contains { $0.changesContact && $0.sequence < head.sequence } || hidesContactChange(before: head)
         let isKept = isOfAnother(head) && !isToCome && memory.wantsPush([memory.person?.contact].compactMap(\.self))
@@ -583,8 +583,8 @@ final class Planner {
     /// Whether another person has come since an operation.
     private func isOfFormer(_ head: Head) -> Bool { pending.cameAfter.map { head.sequence <= $0 } ?? false }
 
-    /// Whether another person has come since an operation, although no pending change of person says so: it is held for a
-    /// consent.
+    /// Whether another person has logged in since an operation, although no pending change of person shows it, because that
+    /// change is held for a consent.
     private func isOvertakenByHeld(_ head: Head) -> Bool {
         guard isOfFormer(head) else { return false }
         let isShown = stored.contains { $0.changesContact && $0.sequence > head.sequence }
@@ -716,9 +716,9 @@ final class Planner {
         )
     }
 
-    // MARK: Questions
+    // MARK: Queries
 
-    /// Answers a question; one about a person whose log-in still waits goes behind the log-in if that can leave now.
+    /// Plans a query. A query about a person whose log-in is pending follows the log-in if that can be sent now.
     private func answer() -> Result? {
         guard let question else { return nil }
         guard case .readBack(let read) = question.operation.action, Question(rawValue: read.what)?.isOpenToAll == false,

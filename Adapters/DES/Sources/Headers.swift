@@ -2,7 +2,7 @@ import PatchbayAdapterKit
 import PatchbayJSON
 import PatchbayModel
 
-/// What the headers of one request say.
+/// The values of a request's headers.
 struct Headers: Sendable {
     var contentType = "application/json"
     var clientID: String?
@@ -35,7 +35,7 @@ struct Headers: Sendable {
     var lines: [WireHeader] { Self.table.headers(self) }
 }
 
-/// Makes requests as they leave: address, headers and body from what is known at that moment.
+/// Makes requests: address, headers and body from the state at the time of sending.
 struct RequestMaker {
     let planner: Planner
     /// The installation's id at the vendor.

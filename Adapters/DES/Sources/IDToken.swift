@@ -2,7 +2,7 @@ import PatchbayAdapterKit
 import PatchbayJSON
 import PatchbayModel
 
-/// OpenID Connect ID tokens, as far as this adapter looks into them.
+/// Checks OpenID Connect ID tokens as far as the adapter needs.
 enum IDToken {
     /// Whether a token has expired; false for a token that names no expiry, or is no JWT.
     static func hasExpired(_ token: Secret, at date: Instant) -> Bool {

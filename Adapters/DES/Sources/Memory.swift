@@ -2,23 +2,23 @@ public import PatchbayAdapterKit
 import PatchbayJSON
 public import PatchbayModel
 
-/// Who is set as contact.
+/// The identity of the vendor's contact.
 struct Identity: Codable, Sendable, Equatable {
     /// The field's number.
     var field: Int
     /// The field's value; nil if an ID token proves who it is.
     var value: String?
-    /// What tells one ID token from another without being one.
+    /// A mark that distinguishes ID tokens without containing one.
     var tokenMark: String?
 
-    /// Values are compared scalar by scalar: what looks alike may be another contact.
+    /// Values are compared by Unicode scalars, because canonically equivalent texts may be different contacts.
     static func == (left: Identity, right: Identity) -> Bool {
         left.field == right.field && left.tokenMark == right.tokenMark
             && left.value.map(ScalarString.init) == right.value.map(ScalarString.init)
     }
 }
 
-/// A session that runs.
+/// A session in progress.
 struct Session: Codable, Sendable, Equatable {
     /// Its id, a UUID.
     var id: String
@@ -44,7 +44,7 @@ extension Session {
     }
 }
 
-/// The person of the neutral model for whom something is done; without a contact it is the anonymous person.
+/// A person in the neutral model; without a contact it is the anonymous person.
 struct Person: Codable, Sendable, Equatable {
     var contact: String?
 
@@ -56,7 +56,7 @@ struct Person: Codable, Sendable, Equatable {
     }
 }
 
-/// One view of a message, or one click on a button of it.
+/// A view of a message, or a click on a button of it.
 struct EngagementRow: Codable, Sendable, Equatable {
     /// The message's campaign.
     var campaignID: String
@@ -72,11 +72,11 @@ struct EngagementRow: Codable, Sendable, Equatable {
     var isReported: Bool?
 }
 
-/// What one installation remembers of its vendor side.
+/// The vendor state that an installation expects.
 ///
-/// Three things in it are the vendor's and never looked into: the client state, the tokens, and the device event state.
+/// Three parts are the vendor's and stay unread: the client state, the tokens, and the device event state.
 public struct DESMemory: AdapterMemory {
-    /// The id that the vendor knows this installation by.
+    /// The id under which the vendor knows this installation.
     var clientID: String?
     /// The application code under which the installation is registered.
     var applicationCode: String?
@@ -90,16 +90,16 @@ public struct DESMemory: AdapterMemory {
     var pushSettings: JSONValue?
     /// Sent back with every request.
     var clientState: String?
-    /// Stands for the contact.
+    /// The token that represents the contact.
     var contactToken: Secret?
     /// Buys a new contact token.
     var refreshToken: Secret?
-    /// Who is identified; nil is the anonymous contact.
+    /// The identified contact; nil for the anonymous contact.
     var identity: Identity?
     /// The person for whom the contact was set; nil if an earlier release set it.
     var person: Person?
-    /// The last persons whose log-in was overtaken before it left: nothing of theirs goes to the anonymous contact. Nil counts
-    /// as none.
+    /// The last persons whose log-in was overtaken before it was sent. Their operations do not go to the anonymous contact. Nil
+    /// counts as empty.
     var overtaken: [Person]?
     /// Whether a change of contact ended without a clear answer.
     var isIdentityUncertain = false
@@ -111,24 +111,24 @@ public struct DESMemory: AdapterMemory {
     var decisions: PushDecisions?
     /// Whether the vendor may hold a push token that is not known here for certain.
     var isPushUncertain = false
-    /// Whether a push token was forgotten that has to be registered anew.
+    /// Whether a forgotten push token has to be registered again.
     var owesPushToken = false
     /// The session that runs.
     var session: Session?
     /// Whether messages inside the app are not to be shown.
     var isDisplayPaused = false
-    /// What the vendor asked to be given back, as it came.
+    /// The state that the vendor expects back, unchanged.
     var eventState: EventState?
-    /// Views that no successful request has carried, in order; in v3 all.
+    /// Views that no successful request has carried, in order; in v3 all views.
     var views: [EngagementRow] = []
-    /// Clicks that no successful request has carried, in order; in v3 all.
+    /// Clicks that no successful request has carried, in order; in v3 all clicks.
     var clicks: [EngagementRow] = []
     /// Operations whose view or click the vendor has counted although their event has not been taken, oldest first: a
     /// later attempt or a replay must not count it again.
     var counted: [String]?
     /// The tags of each message of the inbox as last fetched for the present contact; nil if it never was.
     var inbox: [String: [String]]?
-    /// What the configuration from afar says.
+    /// The remote configuration.
     var remote = RemoteConfig()
     /// The queue whose head is kept: nothing else leaves before it is looked at again.
     var stopped: String?
@@ -143,8 +143,8 @@ public struct DESMemory: AdapterMemory {
     /// Nothing known.
     public init() {}
 
-    /// Nothing, unless the vendor may still hold the push token or a contact of this installation: then what is needed to
-    /// take them back.
+    /// The memory after an erasure: empty, unless the vendor may still hold the push token or a contact of this installation.
+    /// Then it contains the data that taking them back needs.
     public var afterErase: DESMemory {
         var next = DESMemory()
         guard mayHavePushToken || mayHaveContact else { return next }
@@ -159,10 +159,10 @@ public struct DESMemory: AdapterMemory {
         return memory
     }
 
-    /// Removes what a denied purpose covers for every channel: tracking the views, clicks, session, and device event state;
-    /// profile the registration and the inbox.
+    /// Removes the state that a denied purpose covers on every channel. For tracking: the views, clicks, session, and device
+    /// event state. For the profile: the registration and the inbox.
     ///
-    /// The client, its contact, and its push token stay: an unregister and an opt-out are sent under their names.
+    /// The client, its contact, and its push token stay, because an unregistration and an opt-out need them.
     public func afterDenial(of scope: Consent.Scope) -> DESMemory {
         var memory = self
         if scope.covers(.tracking) {
@@ -189,20 +189,20 @@ public struct DESMemory: AdapterMemory {
     /// Seconds east of UTC where the installation is; nil if it is not known.
     @inline(__always) var utcOffsetSeconds: Int? { registered?.map { $0.facts?.utcOffsetSeconds } }
 
-    /// What a request with events says of the installation; nil if that is not known.
+    /// The installation's facts in a request with events; nil if they are unknown.
     @inline(__always) var eventFacts: (language: String, appVersion: String)? {
         registered?.map { device in device.facts.map { ($0.localization, $0.appVersion) } }
     }
 
-    /// Whether what is known of the vendor's side belongs to another application than that of the settings.
+    /// Whether the memory belongs to another application than that of the settings.
     func isOfAnotherApplication(than settings: DESSettings) -> Bool {
         applicationCode.map { $0 != settings.applicationCode } ?? false
     }
 
     /// Whether the vendor's contact is known to be set for another person than this one.
     ///
-    /// The anonymous contact belongs to no other person: what is captured while a log-in is not possible goes there, unless
-    /// another person has come meanwhile.
+    /// The anonymous contact belongs to no other person. Operations that are captured while a log-in is impossible go to it,
+    /// unless another person has logged in meanwhile.
     func holdsContact(ofAnotherThan contact: String?) -> Bool {
         if overtaken?.contains(Person(contact)) == true { return true }
         guard identity != nil, let person else { return false }
@@ -217,7 +217,7 @@ public struct DESMemory: AdapterMemory {
         overtaken = Array(((overtaken ?? []).filter { $0 != other } + [other]).suffix(16))
     }
 
-    /// Notes for whom the contact is set. What was captured while no person was known belongs to the next person.
+    /// Records the person for whom the contact is set. Operations of an unknown person belong to the next person.
     mutating func setPerson(_ next: Person) {
         if person == Person(nil) {
             for place in views.indices where views[place].person == person { views[place].person = next }
@@ -228,13 +228,13 @@ public struct DESMemory: AdapterMemory {
         if overtaken?.isEmpty == true { overtaken = nil }
     }
 
-    /// The names under which an operation speaks about push: without a contact it is of the person who is there.
+    /// Returns the names of an operation's person for push decisions. Without a contact, it is the current person.
     private func names(of head: Pending<DESDevice>) -> [String] {
         let present = person?.contact == nil ? identity?.value : nil
         return [head.operation.contact ?? present].compactMap(\.self)
     }
 
-    /// Notes what a person says about push.
+    /// Records a person's push decision.
     mutating func decide(_ state: Subscription.State, in head: Pending<DESDevice>) {
         var decisions = decisions ?? PushDecisions()
         decisions.note(state, of: names(of: head), at: head.sequence)
@@ -253,7 +253,7 @@ public struct DESMemory: AdapterMemory {
     /// Whether the last statement of a person is an opt-in to push.
     func wantsPush(_ names: [String]) -> Bool { decisions?.state(of: names) == .subscribed }
 
-    /// Notes for whom an operation sets the contact, and restores what that person said last about push.
+    /// Records the person for whom an operation sets the contact, and restores that person's last push decision.
     mutating func arrive(_ next: Person, _ names: [String], at sequence: Int64) {
         setPerson(next)
         guard let state = restorePush(of: names, at: sequence) else { return }
@@ -261,8 +261,8 @@ public struct DESMemory: AdapterMemory {
         refusesPush = state != .subscribed
     }
 
-    /// Returns what a person who comes said last about push; nil for nothing. An opt-out that overtook the change of contact
-    /// counts.
+    /// Returns the last push decision of a person who logs in; nil if there is none. An opt-out that overtook the change of
+    /// contact counts.
     mutating func restorePush(of names: [String], at sequence: Int64) -> Subscription.State? {
         let state = decisions?.arrive(names, at: sequence)
         return decisions?.isNextOptedOut == true ? .unsubscribed : state
@@ -324,16 +324,16 @@ public struct DESMemory: AdapterMemory {
     /// Whether the device has a push token that the vendor does not hold for certain.
     var lacksPushToken: Bool { device?.pushToken.flatMap(PushAddress.text).map { $0 != pushToken } ?? false }
 
-    /// Whether there is a push token at the vendor, as far as anybody knows.
+    /// Whether the vendor may hold a push token.
     var mayHavePushToken: Bool { pushToken != nil || isPushUncertain }
 
-    /// Forgets the push token, which the vendor goes on holding for now.
+    /// Forgets the push token. The vendor still holds it for now.
     mutating func forgetPushToken() {
         RuleID.des("R7").fire()
         if pushToken != nil { (pushToken, isPushUncertain) = (nil, true) }
     }
 
-    /// Forgets what a request may have changed at the vendor unseen.
+    /// Forgets state that a request may have changed at the vendor without a reply.
     mutating func markUnacknowledged(_ endpoint: DESDevice.Endpoint) {
         switch endpoint {
         case .client: registration = nil
@@ -350,7 +350,7 @@ public struct DESMemory: AdapterMemory {
         return memory
     }
 
-    /// Forgets what belongs to an application code: state, tokens, contact.
+    /// Forgets the state of an application code: client state, tokens, contact.
     mutating func forgetApplication(keepingState: Bool) {
         var next = DESMemory()
         (next.clientID, next.registered, next.refusesPush) = (clientID, registered, refusesPush)
@@ -362,9 +362,9 @@ public struct DESMemory: AdapterMemory {
     }
 }
 
-/// What the configuration from afar says, as far as this adapter obeys it.
+/// The part of the remote configuration that this adapter applies.
 struct RemoteConfig: Codable, Sendable, Equatable {
-    /// Whether v4 is on; nil if nothing is said.
+    /// Whether v4 is enabled; nil if the configuration does not state it.
     var usesV4: Bool?
     /// Addresses that replace the configured ones, by the vendor's names of the services.
     var services: [String: String] = [:]
@@ -383,7 +383,7 @@ struct RemoteConfig: Codable, Sendable, Equatable {
     }
 }
 
-/// The vendor's hosts: what comes from afar may lead nowhere else.
+/// The vendor's hosts. A remote configuration may name no other hosts.
 enum VendorHost {
     private static let endings = [".emarsys.net", ".emarsys.com"]
 

@@ -25,9 +25,9 @@ extension RecordFormat {
     )
 }
 
-/// How a file of contacts is written.
+/// The settings of a contact file.
 struct ContactFileSettings: AdapterSettings {
-    /// How the opt-in is written.
+    /// The form of an opt-in.
     enum OptInForm: String, NeutralWord {
         case words, numbers
     }
@@ -179,6 +179,6 @@ extension ContactFileRules {
 }
 
 extension ContactFileFindings {
-    /// What may be said of this vendor's files.
+    /// The findings about this vendor's files.
     static let des = ContactFileFindings("des", .des, key: "the key (setting key)", canChooseKey: true)
 }

@@ -7,7 +7,7 @@ import Testing
 
 @testable import PatchbayDES
 
-/// Exchanges that are made by hand.
+/// Handwritten exchanges.
 enum Moments {
     /// The exchange of one action whose request `plan` makes from that memory.
     static func exchange(_ action: Action, _ adapter: DESDevice, _ memory: DESMemory, answer: Outcome) throws

@@ -8,7 +8,7 @@ import Testing
 
 @testable import PatchbayDES
 
-/// Whom push reaches: statements of several people on one installation, consent to messages, and an unregister.
+/// Push reachability: statements of several people on one installation, consent to messages, and an unregistration.
 @Suite("DES push by person and consent") struct PushPersonTests {
     private func consent(_ state: Consent.State, _ purpose: Purpose = .messaging) -> Action {
         .setConsent(Consent(purpose: purpose, state: state))

@@ -148,7 +148,7 @@ extension AcousticDevice {
                     memory.forgetIDs()
                     return .accepted(FindingRow.eraseByHand.at())
                 }
-                told(pending.operation, isAccepted, reportsPush, &memory)
+                recordPushReport(pending.operation, isAccepted, reportsPush, &memory)
                 if pending.operation.action.kind == .switchContact, pending.step?.isLoggedIn != true {
                     return next(pending)
                 }
@@ -180,7 +180,7 @@ extension AcousticDevice {
     }
 
     /// Records the push state that the vendor now knows. A refused report of a device's permission is not repeated.
-    private func told(
+    private func recordPushReport(
         _ operation: EngagementOperation,
         _ isAccepted: Bool,
         _ mayPush: Bool,

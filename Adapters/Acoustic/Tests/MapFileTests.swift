@@ -101,22 +101,22 @@ import Testing
             var given = written
             for name in ["delimiter", "textToJoinProgramId", "action"] { given[name] = nil }
             if number % 4 == 3 { given["key"] = nil }
-            let told = try #require(Self.format.sidecar).settings(map, given)
-            #expect(told["header"] == .array(columns.map(JSONValue.string)))
-            #expect(told["skipHeader"] == true)
-            for name in ["delimiter", "textToJoinProgramId", "encoding"] { #expect(told[name] == written[name]) }
-            #expect(ContactFileSettings.Action.optOut.rawValue == "OPT_OUT" && told["action"] == written["action"])
+            let loaded = try #require(Self.format.sidecar).settings(map, given)
+            #expect(loaded["header"] == .array(columns.map(JSONValue.string)))
+            #expect(loaded["skipHeader"] == true)
+            for name in ["delimiter", "textToJoinProgramId", "encoding"] { #expect(loaded[name] == written[name]) }
+            #expect(ContactFileSettings.Action.optOut.rawValue == "OPT_OUT" && loaded["action"] == written["action"])
             let expected = try read(plain, written)
-            let mapped = try read(plain, told)
+            let mapped = try read(plain, loaded)
             #expect(mapped.map(\.contact) == expected.map(\.contact))
             #expect(mapped.map(\.findings).count == expected.map(\.findings).count)
 
             written["header"] = .array(columns.map(JSONValue.string))
             let bare = try write(written)
             let bareMap = try #require(Self.format.makeSidecars?(written).first?.bytes)
-            let untold = try #require(Self.format.sidecar).settings(bareMap, given)
-            #expect(untold["skipHeader"] == false && plain.suffix(bare.count) == bare[...] && plain.count > bare.count)
-            let headless = try read(bare, untold)
+            let second = try #require(Self.format.sidecar).settings(bareMap, given)
+            #expect(second["skipHeader"] == false && plain.suffix(bare.count) == bare[...] && plain.count > bare.count)
+            let headless = try read(bare, second)
             #expect(headless.map(\.contact) == expected.map(\.contact))
             rows += headless.count
         }

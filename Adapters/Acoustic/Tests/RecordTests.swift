@@ -145,12 +145,12 @@ import Testing
             #expect(finding.severity == .error && finding.path == "subscriptions")
             #expect(finding.remedy.contains("withoutOptIn") && finding.remedy.contains("UPDATE_ONLY"))
         }
-        let told = try write(contact, ["withoutOptIn": "warn"])
-        #expect(!told.text.isEmpty)
-        #expect(told.findings.contains { $0.code == "acoustic.record.writtenWithoutOptIn" && $0.severity == .warning })
+        let kept = try write(contact, ["withoutOptIn": "warn"])
+        #expect(!kept.text.isEmpty)
+        #expect(kept.findings.contains { $0.code == "acoustic.record.writtenWithoutOptIn" && $0.severity == .warning })
         // No new contact gets mail: the action adds none, or the contact has no address.
-        let nobody = person(words, consents, hasMail: false)
-        let harmless: [(Contact, JSONObject)] = [(contact, ["action": "UPDATE_ONLY"]), (nobody, [:])]
+        let withoutMail = person(words, consents, hasMail: false)
+        let harmless: [(Contact, JSONObject)] = [(contact, ["action": "UPDATE_ONLY"]), (withoutMail, [:])]
         for (contact, settings) in harmless {
             let (text, findings) = try write(contact, settings)
             #expect(!text.isEmpty && !findings.contains { $0.code.hasSuffix("ithoutYes") })

@@ -59,10 +59,10 @@ import Testing
         #expect(driver.sent("writeConsent")[1].request.json == ["status": "OPTED-IN"])
         // A suspended subscription is an opt-out. A contact without a consent has none to replace.
         try driver.say("c-1", push(.suspended), Self.device)
-        let nobody = try driver.say("c-9", push(.subscribed), Self.device)
+        let withoutConsent = try driver.say("c-9", push(.subscribed), Self.device)
         try driver.advance(5)
         #expect(driver.account.consents["PUSH-gcb4hVDsXq/mu-7|ch-9"]?.status == "OPTED-OUT")
-        #expect(driver.outcome(nobody)?.finding?.code == "acoustic.server.consent.none")
+        #expect(driver.outcome(withoutConsent)?.finding?.code == "acoustic.server.consent.none")
         #expect(try driver.suspended == nil)
     }
 

@@ -122,8 +122,8 @@ import Testing
         #expect(String(decoding: sent.body, as: UTF8.self) == "MemberNo,\"c,1\"\n")
         #expect(driver.sent("gdprStatus").count == 4)
         #expect(driver.account.contacts.count == 1, "nothing is erased")
-        let nobody = try driver.ask("c-2", ReadRequest("access"), seconds: 30)
-        #expect(nobody?.answer?["contacts"]?[0]?["contactFound"] == false)
+        let unknown = try driver.ask("c-2", ReadRequest("access"), seconds: 30)
+        #expect(unknown?.answer?["contacts"]?[0]?["contactFound"] == false)
         driver.instead = [("gdprAccess", .lost), ("gdprStatus", .status(404)), ("gdprStatus", .status(503))]
         #expect(try driver.ask("c,1", ReadRequest("access"), seconds: 120)?.term == .accepted)
         driver.instead = [("gdprStatus", .json(200, ["data": ["status": "ERROR"]]))]

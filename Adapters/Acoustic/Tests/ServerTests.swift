@@ -371,9 +371,9 @@ import Testing
     func `an opt-out asks the database for the address first`() throws {
         let driver = try ServerDriver()
         let out = Action.changeSubscription(Subscription(channel: .email, state: .unsubscribed))
-        let nobody = try driver.say("c-1", out, ["optOutWaits": false])
+        let missing = try driver.say("c-1", out, ["optOutWaits": false])
         try driver.advance(5)
-        #expect(driver.outcome(nobody)?.finding?.code == "acoustic.server.contact.unknown")
+        #expect(driver.outcome(missing)?.finding?.code == "acoustic.server.contact.unknown")
         try driver.say("c-1", ServerDriver.set("city", "Turku"))
         let bare = try driver.say("c-1", out, ["optOutWaits": false])
         try driver.advance(5)
@@ -417,12 +417,12 @@ import Testing
         try driver.advance(10)
         #expect(driver.account.contacts.count == 2)
         let first = try driver.say("c-1", .erase)
-        let nobody = try driver.say("c-2", .erase)
+        let missing = try driver.say("c-2", .erase)
         try driver.say("c-3", .erase)
         try driver.advance(10)
         #expect(driver.account.contacts.isEmpty)
         #expect(driver.outcome(first)?.finding?.code == "acoustic.server.erase.removed")
-        #expect(driver.outcome(nobody)?.finding?.code == "acoustic.server.erase.nothing")
+        #expect(driver.outcome(missing)?.finding?.code == "acoustic.server.erase.nothing")
         #expect(
             driver.sent("removeRecipient").map(driver.body).contains { $0.contains("<EMAIL>a@example.com</EMAIL>") }
         )
@@ -541,9 +541,9 @@ import Testing
         try driver.advance(5)
         #expect(driver.sent("selectRecipient").count == 2)
         #expect(driver.account.events.last?.code == "16")
-        let nobody = try driver.say("c-9", ServerDriver.event("Lost"), ["unknownContacts": "refuse"])
+        let missing = try driver.say("c-9", ServerDriver.event("Lost"), ["unknownContacts": "refuse"])
         try driver.advance(5)
-        #expect(driver.outcome(nobody)?.finding?.code == "acoustic.server.contact.unknown")
+        #expect(driver.outcome(missing)?.finding?.code == "acoustic.server.contact.unknown")
         // An event may be the first operation of a contact.
         let first9 = try driver.say("c-9", ServerDriver.event("First"))
         try driver.advance(5)

@@ -3,7 +3,7 @@ public import PatchbayJSON
 public import PatchbayModel
 
 /// Random operations of an app, for both products of this vendor.
-private enum Talk {
+private enum RandomOperations {
     static func say(_ number: Int, _ random: inout SeededGenerator, message: String) -> Action {
         if number == 1 { return .registerDevice(ScenePhone.device()) }
         let payload: JSONObject = [
@@ -33,7 +33,7 @@ public struct AdobeScene: VendorScene {
 
     // The account has no credential: every app contains pkey and organization, and the vendor issues no token.
     public static func say(_ number: Int, _ random: inout SeededGenerator) -> Action {
-        Talk.say(number, &random, message: "h2f0a\(number)")
+        RandomOperations.say(number, &random, message: "h2f0a\(number)")
     }
 
     public static var changingSettings: [JSONObject] {
@@ -140,7 +140,7 @@ public struct AdobeClassicScene: VendorScene {
 
     // The account has no credential: every app contains the integration key, and the vendor issues no token.
     public static func say(_ number: Int, _ random: inout SeededGenerator) -> Action {
-        Talk.say(number, &random, message: "98\(number)")
+        RandomOperations.say(number, &random, message: "98\(number)")
     }
 
     /// Returns one record per device. An unregistration, an opt-out and an erasure leave a registration without a user key and

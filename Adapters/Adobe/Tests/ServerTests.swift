@@ -459,9 +459,9 @@ import Testing
     @Test(.shows("adobe/B41", of: AdobeServer.self))
     func `a service that is not there is made once, if the settings want it`() throws {
         let driver = try ServerDriver()
-        let nobody = try driver.say("c-1", ServerDriver.topic("flash_sales", .unsubscribed, on: .sms))
+        let unnecessary = try driver.say("c-1", ServerDriver.topic("flash_sales", .unsubscribed, on: .sms))
         try driver.advance(10)
-        #expect(driver.outcome(nobody)?.finding?.code == "adobe.server.service.unsubscribed")
+        #expect(driver.outcome(unnecessary)?.finding?.code == "adobe.server.service.unsubscribed")
         // It is made, and the answer is lost: it is looked for, not made again.
         driver.instead = [("makeService", .lost)]
         let said = try ["c-1", "c-2"].map {

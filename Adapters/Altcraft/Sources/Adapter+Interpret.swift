@@ -116,7 +116,7 @@ private final class Reading {
         if hasError, settings.errorInSuccess == .reject { return unsaid(answer, &memory) }
         switch endpoint {
         case .unsuspend: return released(answer, &memory)
-        case .status: return told(answer, &memory)
+        case .status: return answered(answer, &memory)
         case .tokenUpdate:
             if let old = sent.oldAddress, let new = sent.address { memory.moved(contact, from: old, to: new) }
             // The operation that needed the update follows. If the token has changed again, another update comes first.
@@ -220,7 +220,7 @@ private final class Reading {
     }
 
     /// Handles the reply to a query: the caller's, or the adapter's own before a change.
-    private func told(_ answer: AltcraftAnswer, _ memory: inout AltcraftMemory) -> Result {
+    private func answered(_ answer: AltcraftAnswer, _ memory: inout AltcraftMemory) -> Result {
         if answer.profile?.subscription == nil { RuleID.altcraft("S7").fire() }
         let isClear = reply?.object != nil && !hasError
         guard isRead else {

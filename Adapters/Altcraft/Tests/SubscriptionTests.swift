@@ -284,10 +284,10 @@ import Testing
 
     @Test func `a return undoes no word of the person's, and nothing of somebody else's`() throws {
         let device = Action.registerDevice(Corpus.phone)
-        let told = try away()
-        told.state.profiles[0].subscriptions[0].status = "unsubscribed"
-        told.deliver(Driver.operation(device, "r", contact: "aino"))
-        #expect(statuses(told) == ["unsubscribed"])
+        let registered = try away()
+        registered.state.profiles[0].subscriptions[0].status = "unsubscribed"
+        registered.deliver(Driver.operation(device, "r", contact: "aino"))
+        #expect(statuses(registered) == ["unsubscribed"])
 
         let paused = try Driver()
         for (id, state) in [("s", Subscription.State.subscribed), ("p", .suspended)] {

@@ -90,7 +90,7 @@ private struct Reading {
                 step.renewal?.resumesAt = resumesAt
                 return .underway(step, isQuestion ? .at(resumesAt) : .now)
             }
-            if memory.owesPushToken { result.followUps = registerAnew(&memory) }
+            if memory.owesPushToken { result.followUps = registrationFollowUps(&memory) }
             return result
         case .retry where !isQuestion: return kept(&memory)
         default:
@@ -100,7 +100,7 @@ private struct Reading {
     }
 
     /// The installation is looked at once more, so that its push token is registered for the new token or contact.
-    private func registerAnew(_ memory: inout DESMemory) -> [FollowUp] {
+    private func registrationFollowUps(_ memory: inout DESMemory) -> [FollowUp] {
         memory.owesPushToken = false
         guard !memory.refusesPush, var device = memory.device, let cause = heads.first,
             cause.operation.action.kind != .registerDevice, !cause.isUnregister, cause.operation.action != .erase
@@ -232,10 +232,10 @@ private struct Reading {
             memory.refusesPush = false
             if head.isPushOptIn { memory.decide(.subscribed, in: head) }
             RuleID.des("R6").fire()
-            return goOn(head) { $0.hasToken = true }
+            return continued(head) { $0.hasToken = true }
         case .pushTokenRemoval:
             (memory.pushToken, memory.isPushUncertain) = (nil, false)
-            return goOn(head) { $0.leftToken = true }
+            return continued(head) { $0.leftToken = true }
         case .contact, .anonymousContact: return contactChanged(head, &memory)
         case .events: return reported(&memory)
         default: return answered(head, &memory)
@@ -256,7 +256,7 @@ private struct Reading {
     private func next(_ head: Head, at step: DESDevice.Step) -> Result { Result([head.id: .underway(step)]) }
 
     /// The operation's next request, or its end if it is one of a single request.
-    private func goOn(_ head: Head, _ change: (inout DESDevice.Step) -> Void) -> Result {
+    private func continued(_ head: Head, _ change: (inout DESDevice.Step) -> Void) -> Result {
         switch head.operation.action.kind {
         case .registerDevice, .unregister, .erase: break
         case .identify where isAboutPush, .switchContact where isAboutPush: break
@@ -280,7 +280,7 @@ private struct Reading {
         guard head.operation.action.kind == .registerDevice else {
             return resumed { $0.renewal = nil }
         }
-        return goOn(head) { $0.isRegistered = true }
+        return continued(head) { $0.isRegistered = true }
     }
 
     private func contactChanged(_ head: Head, _ memory: inout DESMemory) -> Result {
@@ -314,10 +314,10 @@ private struct Reading {
         var followUps: [FollowUp] = []
         if exchange.endpoint == .anonymousContact && memory.pushToken != nil || owesToken && !memory.refusesPush {
             memory.forgetPushToken()
-            followUps = registerAnew(&memory)
+            followUps = registrationFollowUps(&memory)
         }
         let isLeaving = isLeaving(memory) || head.isUnregister
-        var result = goOn(head) { step in
+        var result = continued(head) { step in
             if isLeaving { step.leftContact = true } else { step.hasContact = true }
         }
         if result.verdicts[head.id] == .accepted(), memory.session != nil {

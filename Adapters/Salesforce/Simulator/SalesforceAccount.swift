@@ -1,13 +1,13 @@
 public import PatchbayJSON
 public import PatchbayModel
 
-/// What a simulated account remembers. Every list has a fixed order, so that equal states have equal JSON.
+/// The state of a simulated account. Every list has a fixed order, so that equal states have equal JSON.
 public struct SalesforceAccount: Codable, Sendable, Equatable {
     /// The devices, by id.
     public var devices: [SimulatedDevice] = []
     /// Every contact key that was ever seen or made up, sorted; each is billed.
     public var contacts: [String] = []
-    /// What a client did that the vendor's rules forbid, oldest first.
+    /// The client's violations of the vendor's rules, oldest first.
     public var violations: [Violation] = []
     /// Requests by path and status: `/device/v1/registration 201`.
     public var counts: [String: Int] = [:]
@@ -56,7 +56,7 @@ public struct SimulatedDevice: Codable, Sendable, Equatable {
     public var visible: JSONValue?
     /// Registrations that were processed and do not show yet, oldest first.
     public var spreading: [Spreading] = []
-    /// Every attribute that was ever sent, by name: what a registration leaves out keeps its value.
+    /// Every attribute that was ever sent, by name. An attribute that a registration omits keeps its value.
     public var attributes: [String: String] = [:]
     /// When push was last switched on; nil if never.
     public var optedInAt: Instant?
@@ -68,7 +68,7 @@ public struct SimulatedDevice: Codable, Sendable, Equatable {
     public var lastReceived: Instant?
     /// Registrations that were received with 201 and not processed, with the reasons.
     public var refusedLater: [Refusal] = []
-    /// What each processed registration changed, oldest first.
+    /// The changes of each processed registration, oldest first.
     public var changes: [Change] = []
     /// The events that were received, oldest first.
     public var events: [SimulatedEvent] = []
@@ -79,7 +79,7 @@ public struct SimulatedDevice: Codable, Sendable, Equatable {
 
     init(_ id: String) { self.id = id }
 
-    /// The registration that shows at a time: up to a quarter of an hour behind the one that was processed.
+    /// Returns the registration that is visible at a time, up to 15 minutes after its processing.
     public func visible(at now: Instant) -> JSONValue? {
         spreading.last { $0.visibleAt <= now }?.registration ?? visible
     }
@@ -90,11 +90,11 @@ public struct SimulatedDevice: Codable, Sendable, Equatable {
         return optedOutAt.map { optedInAt > $0 } ?? true
     }
 
-    /// A registration on its way through the account's servers.
+    /// A processed registration that becomes visible later.
     public struct Spreading: Codable, Sendable, Equatable {
         /// When it shows.
         public var visibleAt: Instant
-        /// What it says.
+        /// The registration's content.
         public var registration: JSONValue
     }
 
@@ -102,11 +102,11 @@ public struct SimulatedDevice: Codable, Sendable, Equatable {
     public struct Refusal: Codable, Sendable, Equatable {
         /// When it came.
         public var at: Instant
-        /// Why.
+        /// The reasons.
         public var reasons: [String]
     }
 
-    /// What one registration changed.
+    /// The changes of one registration.
     public struct Change: Codable, Sendable, Equatable {
         /// When it came.
         public var at: Instant
@@ -129,12 +129,12 @@ public struct SimulatedEvent: Codable, Sendable, Equatable {
     public var contactKey: String?
 }
 
-/// A rule that a client broke.
+/// A violation of a rule by the client.
 public struct Violation: Codable, Sendable, Equatable {
     /// When.
     public var at: Instant
     /// The device, if it is known.
     public var device: String?
-    /// What was wrong; names and sizes, no values.
+    /// The violation, with names and sizes and without values.
     public var what: String
 }

@@ -1,9 +1,9 @@
 import PatchbayAdapterKit
 import PatchbayJSON
 
-/// What a value of a request must look like.
+/// The required form of a value in a request.
 struct Shape: Sendable {
-    /// The shape in words.
+    /// A description of the form.
     let name: String
     let matches: @Sendable (JSONValue) -> Bool
 

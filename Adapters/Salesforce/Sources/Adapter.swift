@@ -4,8 +4,8 @@ public import PatchbayModel
 
 /// The device API of Salesforce Marketing Cloud Engagement (MobilePush).
 ///
-/// Everything about an installation is one registration, sent whole: pending operations are folded onto the state that
-/// the vendor last took, at most once a minute. Custom events go beside it in a queue of their own.
+/// A complete registration describes an installation. The adapter folds pending operations onto the state that the vendor
+/// last accepted, and sends the result at most once a minute. Custom events have a queue of their own.
 public struct SalesforceDevice: VendorAdapter {
     public typealias Settings = SalesforceSettings
 
@@ -106,7 +106,7 @@ public struct SalesforceDevice: VendorAdapter {
 }
 
 extension Action.Kind {
-    /// Whether it changes what the vendor calls contact data, which should happen in the foreground (S14).
+    /// Whether the operation changes contact data in the vendor's sense, which should happen in the foreground (S14).
     fileprivate var changesContactData: Bool {
         switch self {
         case .identify, .switchContact, .changeAttributes, .changeTags, .changeSubscription: true

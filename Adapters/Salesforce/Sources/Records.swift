@@ -48,8 +48,8 @@ extension RecordFormat {
 }
 
 extension Contact {
-    /// What is wrong with the contact's key for the import of mobile contacts: the first identifier of the first of those
-    /// kinds that it has.
+    /// Returns the findings about the contact's key for the import of mobile contacts: the first identifier of the first of
+    /// those kinds that the contact has.
     fileprivate func mobileKeyFindings(_ kinds: [IdentifierKind]) -> [Finding] {
         RuleID.salesforce("F13").fire()
         let places = kinds.lazy.compactMap { kind in identifiers.firstIndex { $0.kind == kind } }

@@ -2,9 +2,9 @@ public import PatchbayAdapterKit
 import PatchbayJSON
 public import PatchbayModel
 
-/// What a configuration says about one MobilePush app.
+/// The settings of one MobilePush app.
 public struct SalesforceSettings: AdapterSettings {
-    /// What removing an attribute does at the vendor.
+    /// The effect of removing an attribute at the vendor.
     public enum Unset: String, NeutralWord {
         /// The attribute is sent with an empty value, which empties it at the vendor.
         case blank
@@ -12,7 +12,7 @@ public struct SalesforceSettings: AdapterSettings {
         case stopSending
     }
 
-    /// What becomes of attributes and tags when the device becomes another contact's.
+    /// The treatment of attributes and tags when the device changes to another contact.
     public enum ContactChange: String, NeutralWord {
         /// The attributes are sent with empty values and the tags are removed.
         case clear
@@ -20,7 +20,7 @@ public struct SalesforceSettings: AdapterSettings {
         case keep
     }
 
-    /// What the id of a registration is called; the vendor's own versions differ.
+    /// The name of a registration's id, which differs between the vendor's own versions.
     public enum RegistrationIDKey: String, NeutralWord {
         /// As in the vendor's user-data page.
         case registrationId
@@ -42,9 +42,9 @@ public struct SalesforceSettings: AdapterSettings {
     public var attributeNames: [AttributeName: String] = [:]
     /// The attributes that the account defines; empty: not known here, so not checked.
     public var accountAttributes: [String] = []
-    /// What removing an attribute does.
+    /// The effect of removing an attribute.
     public var unset = Unset.blank
-    /// What becomes of attributes and tags when the device becomes another contact's.
+    /// The treatment of attributes and tags when the device changes to another contact.
     public var contactChange = ContactChange.clear
     /// Whether tags that differ in case alone are one tag.
     public var tagsIgnoreCase = true
@@ -52,7 +52,7 @@ public struct SalesforceSettings: AdapterSettings {
     public var isDebugBuild = false
     /// Whether a subscriber token that the vendor refuses is renewed by sending the registration again.
     public var renewSubscriberToken = true
-    /// What the id of a registration is called.
+    /// The name of a registration's id.
     public var registrationIDKey = RegistrationIDKey.registrationId
 
     /// The defaults; host, application and token are empty.
@@ -170,7 +170,7 @@ public struct SalesforceSettings: AdapterSettings {
         ),
     ])
 
-    /// What is wrong with settings that are each fine alone.
+    /// The findings about combinations of valid settings.
     var problems: [Finding] {
         var findings: [Finding] = []
         var owners: [String: AttributeName] = [:]

@@ -55,12 +55,12 @@ extension ExchangeTestDriver<SalesforceDevice> {
         try exchange(at: seconds, .replied(response))
     }
 
-    /// What the app is handed when an operation was accepted.
+    /// Returns the app's answer for an accepted operation.
     func answer(_ id: OperationID) -> JSONValue? { outcome(of: id)?.answer }
 }
 
 extension RegistrationRecord {
-    /// What a registration of that device alone says.
+    /// Returns the registration of a device without other operations.
     static func of(_ device: Device) -> JSONObject? {
         guard let bench = try? Bench() else { return nil }
         bench.capture(.registerDevice(device), at: 0)

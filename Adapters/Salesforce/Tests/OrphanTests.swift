@@ -8,7 +8,7 @@ import Testing
 @testable import PatchbaySalesforce
 
 @Suite("Salesforce orphaned contacts") struct OrphanTests {
-    /// What is said of each way to lose a contact.
+    /// The findings about each way to lose a contact.
     private static let rows: [FindingRow] = [
         .contactKeyLacking, .contactKeyLate, .contactKeyChanged, .contactKeyOfAnother, .contactKeyShared,
     ]

@@ -104,7 +104,7 @@ extension AcousticServer {
             }
         case .addRecipient where exchange.operations.allSatisfy({ $0.operation.action.kind == .track }):
             return interpretSelection(exchange, result, &memory)
-        case .addRecipient, .updateRecipient: return Interpretation(endings(exchange.operations))
+        case .addRecipient, .updateRecipient: return Interpretation(finalVerdicts(exchange.operations))
         default: return Interpretation(exchange.operations) { _ in .accepted() }
         }
     }
@@ -250,7 +250,7 @@ extension AcousticServer {
     // MARK: Yes
 
     /// The database holds it: each operation, but one whose every value a later one of the same call replaced.
-    private func endings(_ operations: [Pending<Self>]) -> [OperationID: Verdict<Self>] {
+    private func finalVerdicts(_ operations: [Pending<Self>]) -> [OperationID: Verdict<Self>] {
         guard let first = operations.first else { return [:] }
         let row = RecipientRow(operations, key: first.operation.acousticKey, settings)
         var verdicts: [OperationID: Verdict<Self>] = [:]

@@ -21,7 +21,7 @@ extension AcousticServer {
             at: moment,
             closed: ServerFinding.closed.at(),
             tokenLater: ServerFinding.tokenLater.at(),
-            ending: ending(without:),
+            ending: finalVerdict(without:),
             token: {
                 RuleID.acoustic("S2").fire()
                 return Transmission(maintenanceRequest: .token, requests.token())
@@ -101,7 +101,7 @@ extension AcousticServer {
     }
 
     /// Returns the verdict of an operation that needs no request; nil if it needs one.
-    private func ending(without operation: EngagementOperation) -> Verdict<Self>? {
+    private func finalVerdict(without operation: EngagementOperation) -> Verdict<Self>? {
         switch operation.action {
         case .identify where cells(of: operation).isEmpty: .unchanged(ServerFinding.keyKnown.at())
         default: nil

@@ -76,15 +76,15 @@ extension AdobeServer {
             .delete where finding == ServerFinding.notFound && settings.matching == .key:
             return suspending(exchange, ServerFinding.filterUnknown)
         case .create where isGone: return suspending(exchange, ServerFinding.resourceUnknown)
-        case .create where finding == ServerFinding.duplicate: return anew(exchange, finding)
+        case .create where finding == ServerFinding.duplicate: return restarted(exchange, finding)
         case .delete where isAbsent && settings.matching == .key:
             return Interpretation(exchange.operations) { _ in .accepted(ServerFinding.nothingToErase.at()) }
         case .update where isGone && settings.matching != .key, .delete where isGone && settings.matching != .key,
             .subscriptions where isGone, .subscribe where isGone, .unsubscribe where isGone:
-            return anew(exchange, ServerFinding.vanished)
+            return restarted(exchange, ServerFinding.vanished)
         case .service where isGone && settings.unknownServices == .add: return unserved(exchange)
         case .makeService where finding == ServerFinding.duplicate:
-            return anew(exchange, ServerFinding.serviceUnknown, at: "action.subscription.topic")
+            return restarted(exchange, ServerFinding.serviceUnknown, at: "action.subscription.topic")
         case .service where isGone, .makeService where isGone:
             return Interpretation(exchange.operations) { _ in
                 .rejected(ServerFinding.serviceUnknown.at("action.subscription.topic"))
@@ -115,7 +115,7 @@ extension AdobeServer {
     }
 
     /// Handles a profile that vanished, or that appeared: the operation queries it again, up to three times (B13).
-    private func anew(
+    private func restarted(
         _ exchange: Exchange<Self>,
         _ finding: FindingRow,
         at path: String = "contact"
@@ -142,7 +142,7 @@ extension AdobeServer {
         case .update:
             guard exchange.outcome.reply?.body.isEmpty ?? false || ServerRecord(json) != nil else { return nil }
             RuleID.adobe("B11").fire()
-            return atOtherProfiles(exchange, .write, Interpretation(endings(exchange.operations)))
+            return atOtherProfiles(exchange, .write, Interpretation(finalVerdicts(exchange.operations)))
         case .delete:
             RuleID.adobe("B26").fire()
             return Interpretation(exchange.operations) { _ in .accepted(ServerFinding.erased.at()) }
@@ -185,7 +185,7 @@ extension AdobeServer {
     }
 
     /// The account holds it: each operation, but one whose every value a later one of the same request replaced.
-    private func endings(_ operations: [Pending<Self>]) -> [OperationID: Verdict<Self>] {
+    private func finalVerdicts(_ operations: [Pending<Self>]) -> [OperationID: Verdict<Self>] {
         let row = ProfileRow(operations, settings)
         var verdicts: [OperationID: Verdict<Self>] = [:]
         for one in operations {
@@ -287,9 +287,9 @@ extension AdobeServer {
 
     /// Handles a created profile: its values are written, or an operation for a topic continues with the service.
     private func made(_ exchange: Exchange<Self>, _ profile: ServerRecord) -> Interpretation<Self> {
-        let endings = endings(exchange.operations)
+        let finalVerdicts = finalVerdicts(exchange.operations)
         return Interpretation(exchange.operations) { pending in
-            guard topic(of: pending.operation) != nil else { return endings[pending.id] ?? .accepted() }
+            guard topic(of: pending.operation) != nil else { return finalVerdicts[pending.id] ?? .accepted() }
             guard let list = profile.subscriptions(settings) else {
                 return .rejected(ServerFinding.addressForeign.at("action"))
             }

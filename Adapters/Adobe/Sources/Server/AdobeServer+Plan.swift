@@ -12,7 +12,7 @@ extension AdobeServer {
             at: moment,
             closed: ServerFinding.closed.at(),
             tokenLater: ServerFinding.tokenLater.at(),
-            ending: ending(without:),
+            ending: finalVerdict(without:),
             token: {
                 RuleID.adobe("B2").fire()
                 return Transmission(maintenanceRequest: .token, requests.token())
@@ -31,7 +31,7 @@ extension AdobeServer {
     }
 
     /// Returns the verdict of an operation that needs no request; nil if it needs one.
-    private func ending(without operation: EngagementOperation) -> Verdict<Self>? {
+    private func finalVerdict(without operation: EngagementOperation) -> Verdict<Self>? {
         switch operation.action {
         case .unregister: .unchanged(ServerFinding.nothingToLeave.at())
         case .identify where members(of: operation).isEmpty: .unchanged(ServerFinding.keyKnown.at())

@@ -65,7 +65,7 @@ private struct Reading {
         switch exchange.endpoint {
         case .tracking:
             if settings.trackingForm == .request { postpone(&memory, .anyHit) }
-            return told(clickRefused: nil)
+            return reported(clickRefused: nil)
         case .registration:
             postpone(&memory, .registration)
             return .accepted()
@@ -106,7 +106,7 @@ private struct Reading {
 
     private func refused(_ finding: Finding, _ memory: inout AdobeMemory) -> Result {
         switch exchange.endpoint {
-        case .tracking: return told(clickRefused: finding)
+        case .tracking: return reported(clickRefused: finding)
         case .optOut:
             // The vendor's SDK sends it once and reads no answer.
             if let place = sent.place(in: memory) { memory.identities[place].owesOptOut = false }
@@ -137,7 +137,7 @@ private struct Reading {
     }
 
     /// Continues a click with its open, whatever the reply. Both share one verdict.
-    private func told(clickRefused finding: Finding?) -> Result {
+    private func reported(clickRefused finding: Finding?) -> Result {
         guard case .track(.push(let interaction, _, let actionID)) = pending.operation.action else {
             return .accepted()
         }

@@ -125,7 +125,7 @@ extension AltcraftServer {
             let reply = WireResponse(200, json: result)
             let row = ReplyTable.altcraftServer.row(for: .replied(reply))
             switch row.meaning {
-            case .accepted: verdicts[pending.id] = ending(of: pending)
+            case .accepted: verdicts[pending.id] = verdictAfterImport(of: pending)
             case .refused:
                 var finding = (row.finding ?? ServerFinding.refused).at("action")
                 finding.vendor = VendorReply(status: exchange.outcome.reply?.status ?? 200, code: reply.codeText)
@@ -143,7 +143,7 @@ extension AltcraftServer {
         return Interpretation(verdicts, suspension: suspension)
     }
 
-    private func ending(of pending: Pending<Self>) -> Verdict<Self> {
+    private func verdictAfterImport(of pending: Pending<Self>) -> Verdict<Self> {
         if let owed = pending.step?.owed { return next(behind: owed) }
         guard ProfileRow.needsSecond(pending.operation, pending.step) else { return .accepted() }
         RuleID.altcraft("V11").fire()
@@ -153,7 +153,7 @@ extension AltcraftServer {
     /// Handles a success without results per profile. It is clear for one profile and ambiguous for several.
     private func interpretWithoutRows(_ exchange: Exchange<Self>) -> Interpretation<Self> {
         if exchange.operations.count == 1, exchange.outcome.reply?.json?["result"]?.array?.isEmpty ?? true {
-            return Interpretation(exchange.operations) { ending(of: $0) }
+            return Interpretation(exchange.operations) { verdictAfterImport(of: $0) }
         }
         if exchange.endpoint == .increment, settings.uncertainDelivery == .reject {
             return Interpretation(exchange.operations) { _ in .rejected(ServerFinding.uncertainDelivery.at("action")) }

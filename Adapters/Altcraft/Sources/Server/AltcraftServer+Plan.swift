@@ -4,7 +4,7 @@ import PatchbayModel
 
 extension AltcraftServer {
     public func plan(_ pending: PendingOperations<Self>, memory: Memory, at moment: Moment) -> Plan<Self> {
-        let idle = pending.compactMap { one in ending(without: one).map { (one.id, $0) } }
+        let idle = pending.compactMap { one in finalVerdict(without: one).map { (one.id, $0) } }
         if !idle.isEmpty { return .settle(Dictionary(idle) { first, _ in first }) }
         if let closed = memory.closedUntil, closed > moment.now {
             return .wait(until: closed, because: ServerFinding.closed.at())
@@ -13,7 +13,7 @@ extension AltcraftServer {
     }
 
     /// Returns the verdict of an operation that needs no request; nil if it needs one.
-    private func ending(without one: Pending<Self>) -> Verdict<Self>? {
+    private func finalVerdict(without one: Pending<Self>) -> Verdict<Self>? {
         switch one.operation.action {
         case .identify where ProfileRow(one.operation, nil, settings).fields.isEmpty:
             .unchanged(ServerFinding.keyKnown.at())

@@ -1,9 +1,9 @@
 public import PatchbayJSON
 public import PatchbayModel
 
-/// What a simulated business unit remembers. Every list has a fixed order, so that equal states have equal JSON.
+/// The state of a simulated business unit. Every list has a fixed order, so that equal states have equal JSON.
 public struct SalesforceServerAccount: Codable, Sendable, Equatable {
-    /// A token that was handed out.
+    /// An issued token.
     public struct Token: Codable, Sendable, Equatable {
         /// The token.
         public var text: String
@@ -21,7 +21,7 @@ public struct SalesforceServerAccount: Codable, Sendable, Equatable {
         public var rows: [JSONValue]
         /// When it is complete.
         public var readyAt: Instant
-        /// What became of each row: an error's code, or nothing where it was taken; nil until it is complete.
+        /// The result of each row: an error's code, or empty for an accepted row; nil until the job is complete.
         public var errors: [String]?
     }
 

@@ -36,7 +36,7 @@ public struct SimulatedUser: Codable, Sendable, Equatable {
     public var cache: [String: JSONValue] = [:]
     /// Names in the first cache that make every later update fail until they are deleted.
     public var poison: [String] = []
-    /// The writes that the second cache took, oldest first.
+    /// The writes that reached the second cache, oldest first.
     public var writes: [Write] = []
     /// Updates that were answered with yes and never written, with the reasons.
     public var lost: [Loss] = []
@@ -46,12 +46,12 @@ public struct SimulatedUser: Codable, Sendable, Equatable {
     public var registration: JSONValue?
     /// Whether push may reach the installation, as last reported by a registration or an event.
     public var mayPush: Bool?
-    /// When updates of the last minute came.
+    /// The times of updates in the last minute.
     public var updates: [Instant] = []
 
     /// A write that has not reached the database yet.
     public struct Write: Codable, Sendable, Equatable {
-        /// When it came.
+        /// The time of the write.
         public var at: Instant
         /// The column.
         public var column: String
@@ -61,9 +61,9 @@ public struct SimulatedUser: Codable, Sendable, Equatable {
 
     /// An update that failed after a successful reply.
     public struct Loss: Codable, Sendable, Equatable {
-        /// When.
+        /// The time of the failure.
         public var at: Instant
-        /// The columns of the update, all of them lost.
+        /// The columns of the update, which are all lost.
         public var columns: [String]
         /// The reasons, with names and without values.
         public var reasons: [String]
@@ -88,7 +88,7 @@ public struct SimulatedEvent: Codable, Sendable, Equatable {
     public var type: String
     /// Its name.
     public var name: String
-    /// When it happened, as the client wrote it.
+    /// The time of the event, in the client's text.
     public var timestamp: String
     /// Whether the account shows it.
     public var isVisible: Bool
@@ -98,7 +98,7 @@ public struct SimulatedEvent: Codable, Sendable, Equatable {
 
 /// A violation of a rule by the client.
 public struct Violation: Codable, Sendable, Equatable {
-    /// When.
+    /// The time of the violation.
     public var at: Instant
     /// The violation, with names and sizes and without values.
     public var what: String

@@ -21,7 +21,7 @@ public struct AcousticScene: VendorScene {
 
     public static let opposites: [Action] = ["v0", "v1"].map { .changeAttributes(["City": .set(.string($0))]) }
 
-    /// After a log-out the app registers the device with the ids of the person who uses it then.
+    /// After a log-out, the app registers the device with the ids of the next person.
     public static let waitsForApp: Set<String> = ["acoustic.ids.missing", "acoustic.ids.person"]
 
     public static let question = ReadRequest("attributes")

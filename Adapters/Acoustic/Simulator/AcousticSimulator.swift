@@ -117,7 +117,7 @@ public struct AcousticSimulator: VendorSimulator {
         return ids(user.id, user.channels[0])
     }
 
-    /// Whether a registration is the one that is there: only a reinstalled app invalidates its user.
+    /// Whether a registration is for the existing user. Only a reinstalled app invalidates its user.
     private func isSame(_ body: JSONObject, _ state: AcousticAccount, _ install: String) -> Bool {
         let old = state.users.first { $0.installID == install }?.registration
         return old?["pushToken"] == body["pushToken"]
@@ -169,7 +169,7 @@ public struct AcousticSimulator: VendorSimulator {
             return error(400, "An entry is refused.")
         }
         state.update(call.user) { user in
-            // An entry that the cache holds already is no news; the rest is one write.
+            // Entries that the cache already holds are ignored. The others are one write.
             let news = entries.filter { user.cache[$0.key] != $0.value }
             for entry in news { user.cache[entry.key] = entry.value }
             guard !news.isEmpty else { return }

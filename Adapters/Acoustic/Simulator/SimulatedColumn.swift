@@ -14,7 +14,7 @@ struct SimulatedColumn: Sendable {
         "timestamp": "date", "multiSelection": "string",
     ]
 
-    /// Reads a column of the settings; nil if it is none.
+    /// Reads a column of the settings; nil if it is invalid.
     init?(_ json: JSONValue) {
         guard let type = json["type"]?.string else { return nil }
         self.type = type

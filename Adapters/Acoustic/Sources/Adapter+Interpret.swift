@@ -58,7 +58,7 @@ extension AcousticDevice {
     ) -> Interpretation<Self> {
         let batch = AttributeBatch(exchange.operations, memory: before, settings: settings)
         if isAccepted {
-            // The vendor forgets a deleted value, so a later one is news again (K3).
+            // The vendor forgets a deleted value, so a later value must be sent (K3).
             if batch.isDelete { RuleID.acoustic("K3").fire() }
             memory.arrive(batch.members.lazy.compactMap(\.pending.operation.contact).first)
             for entry in batch.entries { memory.known[entry.column] = entry.value }
@@ -78,7 +78,7 @@ extension AcousticDevice {
         }
     }
 
-    /// A verdict for each member of a batch whose entries have ended.
+    /// Returns a verdict for each member of a batch whose entries are all processed.
     private func verdicts(
         _ batch: AttributeBatch,
         _ change: (AttributeBatch.Member, Step) -> Step
@@ -139,7 +139,7 @@ extension AcousticDevice {
                 exchange.operations.contains { $0.operation.action.kind != .track } && exchange.reportsPush
             return Interpretation(exchange.operations) { pending in
                 if exchange.leaves(memory), pending.operation.action.kind == .registerDevice {
-                    // The former ids are left; the registration continues with those that it brings.
+                    // The old ids have been reported as left. The registration continues with its new ids.
                     memory.tell(false)
                     return next(pending)
                 }
@@ -300,7 +300,7 @@ extension Exchange<AcousticDevice> {
     /// Whether its first event reports push as enabled.
     fileprivate var reportsPush: Bool { request.json?["events"]?[0]?["name"] == "uiPushEnabled" }
 
-    /// Whether it reports push as disabled under ids that are left, by an unregister or for those that a registration brings.
+    /// Whether it reports push as disabled under ids that are no longer used, because of an unregistration or new ids.
     fileprivate func leaves(_ memory: AcousticDevice.Memory) -> Bool {
         guard endpoint == .events, operations.count == 1 else { return false }
         switch operations[0].operation.action {

@@ -41,9 +41,9 @@ extension AcousticDevice {
         private(set) var registrations: [Pending<AcousticDevice>] = []
         private(set) var attributes: [Pending<AcousticDevice>] = []
         private(set) var events: [Pending<AcousticDevice>] = []
-        /// Operations of another person than the one whose ids are known. They wait for that person's ids.
+        /// Operations of another person than the owner of the ids. They wait for that person's ids.
         private(set) var later: [Pending<AcousticDevice>] = []
-        /// Operations of a person who has left before the ids of that person were known: they can never be sent.
+        /// Operations of a person who logged out before that person's ids were known. They can never be sent.
         private(set) var foreign: [Pending<AcousticDevice>] = []
         /// Opt-ins that a later log-in of another person made obsolete.
         private(set) var obsolete: [Pending<AcousticDevice>] = []
@@ -55,11 +55,11 @@ extension AcousticDevice {
         private(set) var optOuts: [Pending<AcousticDevice>] = []
         /// Everything that is stored.
         let all: [Pending<AcousticDevice>]
-        /// Whether the vendor is being left.
+        /// Whether the provider is being removed.
         let isLeaving: Bool
         /// Whether the current person, the person logged in at the vendor and the owner of the ids all allow push messages.
         let allowsPush: Bool
-        /// Whether a contact allows push messages, as long as the person who is there does.
+        /// Whether a contact allows push messages, provided that the current person does.
         let allowsPushTo: (_ contact: String?) -> Bool
 
         init(_ pending: PendingOperations<AcousticDevice>, _ memory: Memory) {
@@ -133,7 +133,7 @@ extension AcousticDevice {
                 // Earlier operations of the same person are sent under the new ids.
                 let contact = barrier.operation.contact.map(ScalarString.init)
                 before.removeAll { $0.operation.contact.map(ScalarString.init) == contact }
-                // An opt-out under the present ids is repeated before others are taken.
+                // An opt-out under the present ids is repeated before the ids change.
                 let owes = optOuts.contains { $0.sequence < barrier.sequence }
                 if before.isEmpty, obsolete.isEmpty, foreign.isEmpty, !owes { registrations.append(barrier) }
             }
@@ -171,7 +171,7 @@ extension AcousticDevice {
             return next.identifiers.contains { change.identifiers.contains($0) } ? nil : later.id
         }
 
-        /// Whether something comes before the change of person.
+        /// Whether operations precede the change of person.
         var hasBefore: Bool { !attributes.isEmpty || !events.isEmpty }
     }
 
@@ -211,7 +211,7 @@ extension AcousticDevice {
         var memory = memory
         let foreign = window.foreign.map { pending in
             let isOptOut = pending.isOptOut
-            // The person is not registered with push when the ids come.
+            // When the ids arrive, the person is registered without push.
             if isOptOut { memory.decide(pending.operation.contact, wantsPush: false) }
             let row: FindingRow = isOptOut ? .optOutKept : .idsOfAnother
             return (pending.id, Verdict<Self>.rejected(row.at("contact")))
@@ -236,7 +236,7 @@ extension AcousticDevice {
         }
     }
 
-    /// A vendor that never received anything of this installation is left without a request.
+    /// Completes an unregistration without a request if the vendor never received anything of this installation.
     private func leaveUnknown(_ window: Window, _ memory: Memory) -> Plan<Self>? {
         guard window.isLeaving, memory.mayBeRegistered != true || settings.registration == .given else { return nil }
         let unregister = window.all.last { $0.operation.action == .unregister }
@@ -289,7 +289,7 @@ extension AcousticDevice {
     }
 
     private func planRegistration(_ window: Window, _ memory: Memory, _ moment: Moment) -> Plan<Self>? {
-        // Where the app gives the ids, a registration without them does not hold up one that has them: that one replaces it.
+        // A registration without ids does not block a later one with ids, which replaces it.
         if settings.registration == .given, memory.ids == nil,
             let given = window.registrations.first(where: Self.hasIDs)
         {
@@ -398,7 +398,7 @@ extension AcousticDevice {
         return wait(.events, memory, moment) ?? report(true, for: pending, ids, memory)
     }
 
-    /// Opt-outs leave at once and before everything else, so an opt-in that was captured before one is obsolete.
+    /// Plans opt-outs. They are sent at once and before all others, so opt-ins that were captured earlier are obsolete.
     private func planOptOut(
         _ window: Window,
         _ ids: Memory.IDs,

@@ -66,7 +66,7 @@ public struct AcousticDevice: VendorAdapter {
         /// Operations that need no request.
         case local
 
-        /// The queue of that name, compared with each: that is faster than the switch over texts which `rawValue` makes.
+        /// Creates the queue with a name. Comparing each name is faster than the switch of `init(rawValue:)`.
         init?(name: String) {
             guard let queue = Self.allCases.first(where: { $0.rawValue == name }) else { return nil }
             self = queue

@@ -13,11 +13,11 @@ struct AttributeBatch {
         let entries: [Entry]
         /// The operation's progress; a new step if the settings have changed its entries since.
         let step: AcousticDevice.Step
-        /// Those that end with this request; the ones that the vendor holds already are among them and not sent.
+        /// The entries that this request completes, including those that the vendor already holds and that are not sent.
         let range: Range<Int>
-        /// Those of them that are sent.
+        /// The indices of the entries that are sent.
         let sent: [Int]
-        /// The set of tags after it; nil if it leaves the tags' column alone.
+        /// The set of tags after the entries; nil if they do not change the tags' column.
         let tags: Set<Tag>?
 
         /// The columns that are sent.
@@ -28,7 +28,7 @@ struct AttributeBatch {
     private(set) var members: [Member] = []
     /// Operations that need no request, because the vendor already holds their values.
     private(set) var unchanged: [Pending<AcousticDevice>] = []
-    /// Operations whose every entry a later one replaces before anything left, with that one.
+    /// Operations whose entries are all replaced by a later operation before they were sent, with that operation.
     private(set) var superseded: [(pending: Pending<AcousticDevice>, by: OperationID)] = []
     /// Whether the entries are deletes.
     private(set) var isDelete = false
@@ -128,7 +128,7 @@ struct AttributeBatch {
     /// The number of entries in the batch, including duplicates.
     var units: Int { members.reduce(0) { $0 + $1.sent.count } }
 
-    /// The set of tags that the vendor holds if it takes this; nil if it leaves them alone.
+    /// The set of tags that the vendor holds after the batch; nil if the batch does not change them.
     var tags: Set<Tag>? { members.reversed().lazy.compactMap(\.tags).first }
 
     /// All entries of an operation in the order in which they go, and the set of tags after it.

@@ -76,7 +76,7 @@ enum ColumnType: String, NeutralWord {
         let form: String
         /// The rule that defines the form.
         let rule: RuleID
-        /// Writes a value; nil where no device may.
+        /// Encodes a value; nil if no device may write the type.
         let encode: (@Sendable (AttributeValue, Column) -> Result<Encoded, ValueProblem>)?
     }
 

@@ -21,27 +21,27 @@ extension AcousticDevice {
 
         /// The ids; nil until the app or the vendor provides them (Q4).
         var ids: IDs?
-        /// The values that the vendor took, by column; an uncertain one is forgotten (K1, K7).
+        /// The values that the vendor accepted, by column. Uncertain values are removed (K1, K7).
         var known = ColumnValues()
         /// The whole set of tags that this installation wants, sorted.
         var tags: [String] = []
         /// The person that is logged in, as `kind=value`, so that another one is noticed (K5).
         var person: [String] = []
-        /// A digest of the registration that the vendor took (I2).
+        /// A digest of the registration that the vendor accepted (I2).
         var registered: String?
         /// Whether push may reach this installation, as last reported to the vendor (P4).
         var pushTold: Bool?
-        /// Whether the vendor may have received otherwise since; nil is no.
+        /// Whether the vendor may have received another push state since; nil means false.
         private(set) var isPushUncertain: Bool?
         /// Whether the person wants push, beside the system's permission.
         var wantsPush = true
-        /// Whether the system permitted push when the installation was registered last; nil if that is not known.
+        /// Whether the system permitted push at the last registration; nil if unknown.
         var permitsPush: Bool?
-        /// The last statements of people about push; nil if none was made.
+        /// The latest push decisions of people; nil without any.
         var decisions: PushDecisions?
-        /// The identifiers of the person whose ids these are; nil if they are the installation's.
+        /// The identifiers of the person to whom the ids belong; nil if they are the installation's.
         var owner: [String]?
-        /// The place, in the order of capture, of the operation that brought other ids; nil for the first ones.
+        /// The position, in the order of capture, of the operation that brought other ids; nil for the first ids.
         var idsSince: Int64?
         /// Whether a first registration was sent and not acknowledged, so that the vendor may know the installation.
         var mayBeRegistered: Bool?
@@ -65,7 +65,7 @@ extension AcousticDevice {
                 memory.isReset = true
                 return memory
             }
-            // The ids are needed until push is reported as disabled; the erasure does that before it ends.
+            // The ids are needed until push is reported as disabled, which the erasure does before it is complete.
             (memory.ids, memory.pushTold, memory.isPushUncertain) = (ids, pushTold, isPushUncertain)
             return memory
         }
@@ -130,7 +130,7 @@ extension AcousticDevice {
             case .events:
                 for pending in operations where pending.operation.action.kind != .track {
                     isPushUncertain = true
-                    // An opt-out is reported again at most, never an opt-in.
+                    // At most an opt-out is reported again, never an opt-in.
                     if case .changeSubscription(let word) = pending.operation.action, word.state != .subscribed {
                         decide(pending.operation.contact, wantsPush: false)
                     }
@@ -150,7 +150,7 @@ extension AcousticDevice {
         /// Whether the vendor may hold that push reaches the installation.
         var mayReach: Bool { pushTold != false || isPushUncertain == true }
 
-        /// Notes that nothing is known of push under the present ids, so that the next registration reports it.
+        /// Marks the push state under the present ids as unknown, so that the next registration reports it.
         mutating func expectReport() { (pushTold, isPushUncertain) = (false, true) }
 
         /// Whether a report is due, because the vendor knows another push state, or may.
@@ -163,7 +163,7 @@ extension AcousticDevice {
                 && (wantsPush || isAnother(contact))
         }
 
-        /// Whether push may reach the installation of the person who is there, as far as is known here.
+        /// Whether push may reach the installation of the current person, as far as the memory knows.
         var mayPush: Bool { permitsPush == true && wantsPush }
 
         /// Whether the last push statement of a person who has logged in is an opt-in that the vendor does not know.
@@ -187,9 +187,9 @@ extension AcousticDevice {
     public struct Step: Codable, Sendable, Equatable {
         /// The number of processed entries, from the first.
         var done = 0
-        /// A digest of the entries' columns: with other settings the count means nothing, and all of them go again.
+        /// A digest of the entries' columns. After a change of settings the count is invalid, and all entries are sent again.
         var layout: String?
-        /// Which of them the vendor refused; a few, so that they can be named.
+        /// The refused entries, limited to a number that a finding can name.
         var refused: [Int] = []
         /// The number of entries that the vendor refused.
         var refusals = 0

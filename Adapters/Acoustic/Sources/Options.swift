@@ -6,7 +6,7 @@ import PatchbayModel
 struct Options: Sendable {
     private let object: JSONObject
 
-    /// Texts that action events carry, by option, with the event's name: the first that is given decides (E11).
+    /// The attributes of action events, by option, with the event's name. The first option that is set decides (E11).
     static let actions: [(option: String, event: String)] = [
         ("url", "urlClicked"), ("phoneNumber", "phoneNumberClicked"), ("richContentId", "inboxMessageOpened"),
     ]

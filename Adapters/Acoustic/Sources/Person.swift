@@ -21,7 +21,7 @@ extension AcousticDevice.Memory {
         logIn([Identifier(.external, contact)])
     }
 
-    /// Notes who is logged in. Another person has none of the former one's tags, and decides on push again.
+    /// Records the person who logs in. Another person starts without the previous person's tags and push decision.
     mutating func logIn(_ identifiers: [Identifier]) {
         let new = identifiers.map { "\($0.kind.rawValue)=\($0.value)" }.sorted()
         let values = identifiers.map(\.value)
@@ -39,7 +39,7 @@ extension AcousticDevice.Memory {
         forgetValues()
     }
 
-    /// Notes a decision on push: of the person who is there, or of another one.
+    /// Records a push decision of the current person or of another one.
     mutating func decide(_ contact: String?, wantsPush wants: Bool) {
         guard let contact else { return wantsPush = wants }
         note(wants ? .subscribed : .unsubscribed, of: [contact])
@@ -82,7 +82,7 @@ extension AcousticDevice.Memory {
         }
     }
 
-    /// Whether a registration gives other ids, or gives them to another person.
+    /// Whether a registration contains other ids, or assigns them to another person.
     func changesIDs(_ registration: Pending<AcousticDevice>) -> Bool {
         guard let ids, case .registerDevice(let device) = registration.operation.action,
             let given = Identity.ids(of: device)
@@ -95,16 +95,16 @@ extension AcousticDevice.Memory {
     /// Whether an operation may be sent under the present ids: now, later, or never.
     enum Ownership { case own, later, never }
 
-    /// Whether an operation may be sent under the ids.
+    /// Returns whether an operation may be sent under the ids.
     ///
     /// - Parameters:
     ///   - pending: The operation.
-    ///   - next: Whom the next pending log-in or registration with other ids is about; nil if none is pending.
-    /// - Returns: Whether it may be sent now, when the ids of its person come, or never.
+    ///   - next: The contacts of the next pending log-in or registration with other ids; nil if none is pending.
+    /// - Returns: Whether it may be sent now, after its person's ids arrive, or never.
     func ownership(of pending: Pending<AcousticDevice>, next: [String]?) -> Ownership {
         let isEarlier = idsSince.map { pending.sequence < $0 } ?? false
         guard let contact = pending.operation.contact else {
-            // An anonymous person is the one who logs in next. The one whose ids are known has logged out, and may come back.
+            // An anonymous person is the next one to log in. The owner of the ids has logged out, and may come back.
             guard let owner else { return .own }
             guard let next else { return isEarlier ? .own : .later }
             if next.contains(where: owner.containsExactly) { return .own }

@@ -12,7 +12,7 @@ struct DeviceProfile: Sendable, Equatable {
         var method: String
         /// The path after the base address, with the placeholders `{appKey}`, `{userId}` and `{channelId}`.
         var path: String
-        /// The member of the body that holds the entries; nil where the body is the record itself.
+        /// The member of the body that contains the entries; nil if the body is the record itself.
         var wrapper: String?
     }
 

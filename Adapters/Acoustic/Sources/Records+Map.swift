@@ -25,10 +25,10 @@ struct ImportMapReader {
     private static let delimiters = ["0": "comma", "1": "tab", "2": "bar"]
     private static let actions = ["CREATE", "ADD_ONLY", "UPDATE_ONLY", "ADD_AND_UPDATE", optOut]
     private static let optOut = "OPT_OUT"
-    /// Databases, test lists, seed lists, suppression lists, contact lists; a relational table (15) holds no contacts.
+    /// Databases, test lists, seed lists, suppression lists, contact lists. A relational table (15) contains no contacts.
     private static let listTypes = ["0", "5", "6", suppression, "18"]
     private static let suppression = "13"
-    /// The types of columns that an import makes; all others hold text.
+    /// The types of columns that an import creates. All other columns are text.
     private static let types: [String: AttributeType] = [
         "1": .boolean, "2": .decimal, "3": .date, "4": .time, "5": .country, "17": .timestamp, "20": .choices,
     ]

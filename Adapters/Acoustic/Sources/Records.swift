@@ -3,7 +3,7 @@ import PatchbayJSON
 import PatchbayModel
 
 extension RecordFormat {
-    /// Contacts of a database, as its import takes them beside a map file, and as its export writes them.
+    /// Contacts of a database, in the format of its import with a map file and of its export.
     public static let acousticContacts = RecordFormat(
         id: "acoustic.contacts",
         title: "Acoustic Campaign contacts (delimited text; an import needs the map file beside it)",
@@ -41,7 +41,7 @@ extension RecordFormat {
         },
         makeTargetLayout: { object throws(SettingsError) in
             let settings = try ContactFileSettings.read(object)
-            // A file of opt-outs takes those alone.
+            // A file of opt-outs contains nothing else.
             return settings.holdsOptOuts ? nil : settings.contactFile.targetLayout(judging: [.email])
         }
     )
@@ -60,7 +60,7 @@ struct ContactFileSettings: AdapterSettings {
         /// Whether the import may make contacts that get mail.
         var addsContacts: Bool { self == .addOnly || self == .addAndUpdate || self == .create }
 
-        /// Whether it finds contacts that are there.
+        /// Whether the action finds existing contacts.
         var findsContacts: Bool { self != .addOnly && self != .create }
     }
 
@@ -283,7 +283,7 @@ struct ContactFileSettings: AdapterSettings {
     var contactFile: ContactFile {
         var file = file
         if holdsOptOuts { file.everyRow = [Subscription(channel: .email, state: .unsubscribed)] }
-        // Who is there already may be known by another key, and is found by the right one alone.
+        // An existing contact may have another key, and only the right key finds it.
         if !action.addsContacts { file.otherKeys = [] } else if !holdsOptOuts { file.needsYes = [.email] }
         return ContactFile(kind, file)
     }
@@ -303,7 +303,7 @@ struct ContactFileSettings: AdapterSettings {
     /// Most UTF-16 units of a text column.
     private static let textLimit = 4000
 
-    /// The column that an export has and no import takes.
+    /// The column that an export contains and no import accepts.
     static let optOutColumn = ConsentTable.optedOut
 
     static func columns(_ notOptedOut: NotOptedOut = .subscribed) -> [ContactColumn] {
@@ -457,7 +457,7 @@ struct ImportMap {
             && !ContactFileSettings.consent.contains { $0.name == column.name }
     }
 
-    /// A column that the import makes. A key is needed in every row of a list that is made.
+    /// Returns a column that the import creates. In a new list, every row needs a key.
     private func new(_ column: ContactColumn, isKey: Bool) -> String {
         let isKey = isKey && settings.action == .create
         return element(
@@ -469,7 +469,7 @@ struct ImportMap {
         )
     }
 
-    /// The vendor's codes of the types that attributes may have; all others are text.
+    /// The vendor's codes of attribute types. All other types are text.
     private static let types: [AttributeType: String] = [
         .boolean: "1", .integer: "2", .decimal: "2", .date: "3", .time: "4", .country: "5", .timestamp: "17",
     ]

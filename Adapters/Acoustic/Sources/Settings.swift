@@ -6,7 +6,7 @@ import PatchbayModel
 public struct AcousticSettings: AdapterSettings {
     /// The source of the installation's ids.
     enum Registration: String, NeutralWord {
-        /// The app gives them, from the vendor's SDK or its own back end.
+        /// The app passes them, from the vendor's SDK or its own back end.
         case given
         /// This API registers by the calls of the profile.
         case requested
@@ -46,13 +46,13 @@ public struct AcousticSettings: AdapterSettings {
 
     public init() {}
 
-    /// The column that holds the whole set of tags; nil if none does.
+    /// The column with the whole set of tags; nil if there is none.
     var tagsColumn: String? { tagsColumnText.isEmpty ? nil : tagsColumnText }
 
     /// Returns the column of an attribute: the name in the settings, or the neutral name itself.
     func column(for name: AttributeName) -> String { attributeNames[exactly: name] ?? name.rawValue }
 
-    /// Whether a column holds tags.
+    /// Whether a column contains tags.
     func holdsTags(_ column: String) -> Bool {
         tagsColumn.map { ScalarString.equal($0, column) } ?? false || tagColumns.values.containsExactly(column)
     }

@@ -57,7 +57,7 @@ extension AcousticDevice {
         return list(in: settings.profile.events, of: events) { EventRecord.table.write($0, to: &$1) }
     }
 
-    /// An object whose one member, named by the call, is a list.
+    /// Returns an object with one member, a list that the call names.
     private func list<Element>(
         in call: DeviceProfile.Call,
         of elements: [Element],

@@ -16,7 +16,7 @@ private typealias Driver = AdapterTestDriver<AcousticDevice, AcousticSimulator>
         .setConsent(Consent(purpose: .messaging, state: state))
     }
 
-    /// The installation's own ids; with a name that person's.
+    /// Returns a registration with the installation's own ids, or with a person's.
     private func device(of person: String? = nil) -> Action {
         var device = Corpus.phone
         let name = person ?? "house"
@@ -34,7 +34,7 @@ private typealias Driver = AdapterTestDriver<AcousticDevice, AcousticSimulator>
         return driver
     }
 
-    /// The users under whose ids the vendor may reach the installation.
+    /// Returns the users whose ids let the vendor reach the installation.
     private func reached(_ driver: Driver) -> [String] { driver.state.users.filter { $0.mayPush == true }.map(\.id) }
 
     @Test(.shows("acoustic/P9"), arguments: [true, false])

@@ -195,7 +195,7 @@ import Testing
         )
         let strict = try write(contact, ["key": "external"])
         #expect(strict.text.isEmpty && strict.findings.map(\.code) == ["acoustic.record.keyMissing"])
-        // Who is there already is found by the right key alone: an opt-out under another one would miss the person.
+        // Only the right key finds an existing contact. An opt-out under another key would miss the person.
         var out = contact
         out.subscriptions[0].state = .unsubscribed
         for (contact, action) in [(contact, "UPDATE_ONLY"), (out, "OPT_OUT")] {

@@ -53,7 +53,8 @@ enum ServerFixture {
             // The token outlives samples that are hours apart. A caller does not wait for a job.
             simulator: AcousticServerSimulator(settings: account.with(["tokenLife": 86_400, "jobTime": 0])),
             refusal: WireResponse(400, json: ["meta": ["generalErrors": ["No."]]]),
-            // So that a token is there, and the contact; only samples that start afresh show how they come.
+            // The driver needs a token and a contact before the samples. Only samples that start without state show how
+            // both are created.
             preparation: [corpus.operation(0, 0, .changeAttributes([.city: .set("Espoo")]))],
             extras: extras,
             expectedState: AcousticServerScene.expectedState,

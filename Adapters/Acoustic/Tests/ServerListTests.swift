@@ -34,7 +34,7 @@ import Testing
                 == "<Envelope><Body><AddContactToContactList><CONTACT_LIST_ID>880022</CONTACT_LIST_ID><COLUMN>"
                 + "<NAME>MemberNo</NAME><VALUE>c-1</VALUE></COLUMN></AddContactToContactList></Body></Envelope>"
         )
-        // The vendor's number wins over columns, and membership that is there stays.
+        // The vendor's number takes precedence over columns, and existing membership stays.
         let numbered = try driver.say("c-1", digest(.subscribed), ["contactId": "881200001"])
         try driver.say("c-1", Self.tags("reader"))
         try driver.advance(10)

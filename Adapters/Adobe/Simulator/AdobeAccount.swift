@@ -6,13 +6,13 @@ import PatchbayAdapterKit
 public struct AdobeAccount: Codable, Sendable, Equatable {
     /// The mobile profiles, by app and identity.
     public var profiles: [MobileProfile] = []
-    /// The app and the identity whose post came last.
+    /// The app and the identity of the latest post.
     public var newest: [String]?
     /// The reported push interactions, in the order of their first reports.
     public var reports: [PushReport] = []
     /// The push tokens that the identity service holds, by identity.
     public var tokens: [KnownToken] = []
-    /// Identities whose opt-out the identity service was notified of, in the order of their first notification.
+    /// The identities with a reported opt-out, in the order of the first reports.
     public var optOuts: [String] = []
     /// The client's violations of the vendor's rules that the server accepts nevertheless, oldest first.
     public var violations: [String] = []
@@ -22,7 +22,7 @@ public struct AdobeAccount: Codable, Sendable, Equatable {
     /// Creates an instance without requests.
     public init() {}
 
-    /// The reports about one message, as action numbers, in the order in which they came first.
+    /// Returns the reports about one message as action numbers, in the order of the first reports.
     public func actions(of broadlogID: String) -> [String] {
         reports.filter { $0.broadlogID == broadlogID }.map(\.action)
     }
@@ -42,7 +42,7 @@ public struct MobileProfile: Codable, Sendable, Equatable {
     public var registrations = 0
     /// Posts with fields.
     public var updates = 0
-    /// When the last post came.
+    /// The time of the last post.
     public var lastAt: Instant
 }
 
@@ -66,7 +66,7 @@ public struct KnownToken: Codable, Sendable, Equatable {
     public var ecid: String
     /// The number of the push service.
     public var source: String
-    /// The token; empty: push is off.
+    /// The token. If empty, push is off.
     public var token: String
     /// The number of reports.
     public var count = 1

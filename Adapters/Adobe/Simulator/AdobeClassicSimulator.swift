@@ -172,7 +172,7 @@ public struct AdobeClassicSimulator: VendorSimulator {
         state.subscribers[place] = subscriber
     }
 
-    /// The parameters of a text of exactly the form that the vendor's clients write; nil for any other.
+    /// Returns the parameters of a text in exactly the form of the vendor's clients; nil for any other text.
     private static func parameters(_ xml: String, _ root: String, _ end: String) -> [String: String]? {
         guard xml.hasPrefix("<\(root)>"), xml.hasSuffix("</\(root)>") else { return nil }
         var rest = xml.dropFirst(root.count + 2).dropLast(root.count + 3)

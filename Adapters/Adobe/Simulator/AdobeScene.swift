@@ -71,7 +71,7 @@ public struct AdobeScene: VendorScene {
         } + account.tokens.map { VendorRecord(person($0.ecid), reaches: $0.token.isEmpty ? [] : [$0.ecid]) }
     }
 
-    /// The fields that the vendor took: memory keeps digests of the values.
+    /// Compares the fields that the vendor accepted. The memory contains digests of the values.
     public static let expectedState = ExpectedState { memory in
         memory["identities"]?.array?.last?["known"].map { ["fields": $0] } ?? [:]
     } holds: { (account: AdobeAccount, memory) in
@@ -124,7 +124,7 @@ public struct AdobeScene: VendorScene {
 }
 
 extension AdobeAccount {
-    /// The profile whose post came last.
+    /// The profile of the latest post.
     fileprivate var newestProfile: MobileProfile? { profiles.first { [$0.pkey, $0.ecid] == newest } }
 }
 
@@ -156,7 +156,7 @@ public struct AdobeClassicScene: VendorScene {
         }
     }
 
-    /// The registration that the vendor took last under a push token: memory keeps a digest of it.
+    /// Compares the last registration that the vendor accepted under a push token. The memory contains its digest.
     public static let expectedState = ExpectedState { memory in
         memory["registeredHash"].map { ["registration": $0] } ?? [:]
     } holds: { (account: AdobeClassicAccount, memory) in
@@ -188,7 +188,7 @@ public struct AdobeClassicScene: VendorScene {
                     && !Set($0.request.operations).isDisjoint(with: request.operations)
             }
             if let former, !former.mayRepeat {
-                // One that names no person may leave twice: to take a person off, and as the present state.
+                // A registration without a person may be sent twice: to remove a person, and as the present state.
                 if registration.person != nil {
                     problems.append("request \(request.number) repeats what was answered")
                 }
@@ -217,7 +217,7 @@ public struct AdobeClassicScene: VendorScene {
     /// Compares the last registration with the person and the accepted values of the run.
     private static func differences(_ story: SceneStory, _ account: AdobeClassicAccount) -> [String] {
         guard !account.subscribers.isEmpty else { return ["the vendor knows no device"] }
-        // A person counts from the first attempt. An operation that was not taken may have been attempted or not.
+        // A person counts from the first attempt. An operation that was not accepted may have been attempted or not.
         var candidates: Set<SceneState> = [SceneState()]
         var newest = SceneState()
         for entry in story.entries {
@@ -260,7 +260,7 @@ private struct SceneRegistration {
 private struct SceneState: Hashable {
     var token: String?
     var userKey: String?
-    /// The person who is there, known from a log-in or from the contact of an operation.
+    /// The current person, known from a log-in or from the contact of an operation.
     private var person: String?
     var parameters: [String: String] = [:]
 

@@ -62,7 +62,7 @@ enum ServerFixture {
                 500,
                 json: ["error_code": "500", "message": "RST-360011 An error has occurred - please contact support."]
             ),
-            // So that a token and a profile are there; only samples that start afresh show how these come.
+            // The driver needs a token and a profile. Only samples that start without state show how both are created.
             preparation: [corpus.operation(0, 0, .changeAttributes([.city: .set("Espoo")]))],
             extras: extras,
             expectedState: AdobeServerScene.expectedState,

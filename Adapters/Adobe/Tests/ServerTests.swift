@@ -462,7 +462,7 @@ import Testing
         let unnecessary = try driver.say("c-1", ServerDriver.topic("flash_sales", .unsubscribed, on: .sms))
         try driver.advance(10)
         #expect(driver.outcome(unnecessary)?.finding?.code == "adobe.server.service.unsubscribed")
-        // It is made, and the answer is lost: it is looked for, not made again.
+        // The service is created and the reply is lost: the adapter queries the service and does not create it again.
         driver.instead = [("makeService", .lost)]
         let said = try ["c-1", "c-2"].map {
             try driver.say($0, ServerDriver.topic("flash_sales", .subscribed, on: .sms))
@@ -592,7 +592,7 @@ import Testing
         var refused = profile.object ?? [:]
         refused["blackList"] = true
         let states = page(["profiles": [.object(refused)]], driver).contacts.first?.contact.subscriptions.map(\.state)
-        // It holds on channels that the profile does not show as well.
+        // The flag also applies to channels that the profile does not show.
         #expect(states == ProfileFlags.channels.map { _ in .unsubscribed })
         let careful = try ServerDriver(["notOptedOut": "unknown"])
         let said = page(["profiles": [profile]], careful).contacts.first?.contact.subscriptions.map(\.state)

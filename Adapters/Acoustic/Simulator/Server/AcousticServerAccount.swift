@@ -7,9 +7,9 @@ public struct AcousticServerAccount: Codable, Sendable, Equatable {
     public struct Token: Codable, Sendable, Equatable {
         /// The token.
         public var text: String
-        /// When it was made.
+        /// The time of issue.
         public var from: Instant
-        /// When it ends.
+        /// The time of expiry.
         public var until: Instant
     }
 
@@ -19,7 +19,7 @@ public struct AcousticServerAccount: Codable, Sendable, Equatable {
         public var id: Int
         /// The vendor's code for the contact's origin.
         public var createdFrom: String
-        /// Its columns; one that was cleared is not among them.
+        /// The contact's columns, without cleared ones.
         public var columns: [String: String] = [:]
         /// Whether it has opted out.
         public var isOut = false
@@ -33,9 +33,9 @@ public struct AcousticServerAccount: Codable, Sendable, Equatable {
         public var erases: [String] = []
         /// The keys of the contacts whose data the job reports.
         public var tells: [String]?
-        /// The file that it takes; empty for an erasure.
+        /// The file to import; empty for an erasure.
         public var file = ""
-        /// When it is ready.
+        /// The time of completion.
         public var readyAt: Instant
         /// Whether it was carried out.
         public var isDone = false
@@ -75,7 +75,7 @@ public struct AcousticServerAccount: Codable, Sendable, Equatable {
     public var events: [Event] = []
     /// Keys of contacts by contact list, each once, in order.
     public var lists: [String: [String]] = [:]
-    /// Names of contact lists that were made, oldest first.
+    /// The names of created contact lists, oldest first.
     public var madeLists: [String] = []
     /// Keys of contacts by app and device: `PUSH-gcb4hVDsXq/mu-7|ch-9`. A consent leads here, too.
     public var devices: [String: String] = [:]

@@ -30,7 +30,7 @@ extension AcousticServerSimulator {
         return ["databaseId": .integer(Int64(settings.databaseID) ?? 0), "contacts": .array(contacts)]
     }
 
-    /// Events that were taken and failed later.
+    /// Returns events that were accepted and failed later.
     func failures(_ state: AcousticServerAccount) -> WireResponse {
         WireResponse(
             200,

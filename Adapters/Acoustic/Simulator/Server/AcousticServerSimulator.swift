@@ -56,7 +56,7 @@ public struct AcousticServerSimulator: VendorSimulator {
         return response
     }
 
-    /// Jobs whose time has come are carried out, in order.
+    /// Carries out due jobs, in order.
     private func carryOut(_ state: inout AcousticServerAccount, _ now: Instant) {
         for place in state.jobs.indices where !state.jobs[place].isDone && state.jobs[place].readyAt <= now {
             state.jobs[place].isDone = true
@@ -237,7 +237,7 @@ public struct AcousticServerSimulator: VendorSimulator {
         return WireResponse(200, json: wrapped(["id": .integer(job), "location": .string(location)]))
     }
 
-    /// The fields of lines; nil where a quotation mark is not closed.
+    /// Returns the fields of lines; nil if a quotation mark is not closed.
     private static func lines(_ text: String) -> [[String]]? {
         var (lines, line, field, isQuoted): ([[String]], [String], String, Bool) = ([], [], "", false)
         var scalars = Array(text.unicodeScalars)[...]
@@ -287,7 +287,7 @@ public struct AcousticServerSimulator: VendorSimulator {
 
         func text(_ name: String) -> String? { element[name]?.text }
 
-        /// Columns by name; nil where one has no name or no value.
+        /// Returns columns by name; nil if one has no name or no value.
         func columns(of parent: XMLTree? = nil, _ name: String = "COLUMN") -> [String: String]? {
             var columns: [String: String] = [:]
             for column in (parent ?? element).all(name) {
@@ -430,7 +430,7 @@ public struct AcousticServerSimulator: VendorSimulator {
         text.contains("<") ? text.replacing("<", with: "&lt;").replacing(">", with: "&gt;") : text
     }
 
-    /// A contact by its number, or by its key; a list has it once.
+    /// Adds a contact to a list, by its number or by its key. A list contains a contact once.
     private func join(_ call: Call, _ state: inout AcousticServerAccount) -> Reply {
         guard let list = call.text("CONTACT_LIST_ID") else { return .fault(52) }
         guard !list.isEmpty, list.allSatisfy(\.isNumber) else { return .fault(310) }

@@ -9,7 +9,7 @@ extension AcousticServer: ContactAPI {
     /// How contacts are queried: one at a time, by key.
     public var reading: ContactReading? { .byKeys(atMost: 1) }
 
-    /// The call that removes a contact from the database; the vendor's other erasure reaches everything of the person.
+    /// The call that removes a contact from the database only. The vendor's other erasure covers all data of the person.
     public var removal: JSONObject? { ["erasure": .string(Settings.Erasure.remove.rawValue)] }
 
     /// A migration writes a contact and its opt-out together. An opt-out whose contact is missing does not wait.
@@ -46,7 +46,7 @@ extension AcousticServer: ContactAPI {
         return contact(operations.first?.acousticKey ?? "", columns(of: operations), isOut: isOut, lists: lists)
     }
 
-    /// The attributes whose columns are written empty.
+    /// Returns the attributes whose columns are cleared.
     public func emptied(by operations: [EngagementOperation]) -> Set<AttributeName> {
         Set(columns(of: operations).filter(\.text.isEmpty).compactMap { attribute(in: $0.name) })
     }
@@ -64,7 +64,7 @@ extension AcousticServer: ContactAPI {
         return text.replacing("<", with: "&lt;").replacing(">", with: "&gt;")
     }
 
-    /// The requests that an amount makes.
+    /// Returns the number of requests for an amount of operations.
     public func work(for amount: ServerAmount) -> [ServerWork] {
         let outs = settings.subscriptionColumns["email"] == nil ? amount.optOuts : 0
         return [
@@ -162,7 +162,7 @@ extension AcousticServer: ContactAPI {
         return isTaken ? nil : attributeName(of: column)
     }
 
-    /// A column's text as the value that writes it again.
+    /// Converts a column's text to the value that would write it.
     private static func value(_ text: String, _ column: Column?) -> AttributeValue {
         /// `03/09/2031` as the model writes days.
         func day(_ text: some StringProtocol) -> String? {

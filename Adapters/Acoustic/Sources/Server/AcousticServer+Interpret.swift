@@ -96,7 +96,7 @@ extension AcousticServer {
         case .importList: return interpretImport(exchange, result, &memory)
         case .jobStatus: return interpretJob(exchange, result, &memory)
         case .addRecipient where exchange.operations.allSatisfy({ isOptOut($0.operation) }):
-            // The contact is there for its opt-out alone, which follows.
+            // The contact was created only for its opt-out, which follows.
             return Interpretation(exchange.operations) { pending in
                 var step = pending.step ?? Step()
                 (step.verb, step.isFound) = (.update, true)
@@ -249,7 +249,8 @@ extension AcousticServer {
 
     // MARK: Yes
 
-    /// The database holds it: each operation, but one whose every value a later one of the same call replaced.
+    /// Returns the verdicts after a successful write. An operation whose values a later one of the same call replaced
+    /// completely is superseded.
     private func finalVerdicts(_ operations: [Pending<Self>]) -> [OperationID: Verdict<Self>] {
         guard let first = operations.first else { return [:] }
         let row = RecipientRow(operations, key: first.operation.acousticKey, settings)
@@ -453,7 +454,7 @@ enum RecipientAnswer: Sendable {
 }
 
 extension Exchange<AcousticServer> {
-    /// Whether a job was begun to write a file.
+    /// Whether an operation started a job that writes a file.
     fileprivate func isExport(_ pending: Pending<AcousticServer>) -> Bool {
         guard case .readBack(let request) = pending.operation.action, case .export? = ServerQuestion(request) else {
             return false

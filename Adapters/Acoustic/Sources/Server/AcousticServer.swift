@@ -21,7 +21,7 @@ public struct AcousticServer: VendorAdapter {
         case selectRecipient
         /// The end of all e-mail.
         case optOutRecipient
-        /// A contact leaves the database.
+        /// Removes a contact from the database.
         case removeRecipient
         /// Events of contacts. Journaled, because a repeat would count twice.
         case events
@@ -31,7 +31,7 @@ public struct AcousticServer: VendorAdapter {
         case gdprAccess
         /// Whether such a job has ended.
         case gdprStatus
-        /// A job that takes a file which lies in the account's upload directory.
+        /// Starts a job that imports a file from the account's upload directory.
         case importList
         /// A job that writes contacts into a file of the account's download directory.
         case exportList
@@ -45,11 +45,11 @@ public struct AcousticServer: VendorAdapter {
         case channelContact
         /// A contact that joins a contact list.
         case addToList
-        /// A contact list that is made.
+        /// Creates a contact list.
         case createList
         /// The database's columns.
         case listMetaData
-        /// Events that the vendor took and rejected afterwards.
+        /// Queries events that the vendor accepted and rejected later.
         case eventErrors
 
         public var isJournaled: Bool { self == .events }
@@ -62,7 +62,7 @@ public struct AcousticServer: VendorAdapter {
             case add, update
         }
 
-        /// Most operations that it may go together with, because one of them was refused.
+        /// The maximum number of operations in its request, after a refusal of a larger group.
         var most: Int?
         /// The other of the two calls for a contact, because the first did not fit.
         var verb: Verb?
@@ -155,7 +155,7 @@ struct ServerOptions: Sendable {
     var eventCode: String?
     /// The treatment of changes to a contact that the database does not have.
     var unknownContacts: AcousticServerSettings.Unknown?
-    /// Whether an opt-out waits for a contact that the database does not have yet; a migration does not wait.
+    /// Whether an opt-out waits for a contact that the database does not have yet. In a migration it does not.
     var optOutWaits = true
     /// The device that a consent is of, in its two ids.
     var userID: String?
@@ -165,7 +165,7 @@ struct ServerOptions: Sendable {
     /// The findings about the options.
     var findings: [Finding] = []
 
-    /// The device as consents name it; nil where an id is missing.
+    /// The device in the form of consents; nil if an id is missing.
     var device: String? { userID.flatMap { user in channelID.map { "\(user)|\($0)" } } }
 
     init(_ operation: EngagementOperation) {
@@ -223,9 +223,9 @@ enum ServerQuestion: Sendable {
     case columns
     /// Events that the vendor accepted and rejected later, narrowed by a filter in the vendor's syntax.
     case eventErrors(filter: String?)
-    /// Contacts go into a file of the download directory; the answer names it.
+    /// An export of contacts to a file in the download directory; the answer names the file.
     case export(ExportRecord)
-    /// A contact list is made; the answer is its number.
+    /// The creation of a contact list; the answer is its number.
     case newList(NewList)
 
     init?(_ request: ReadRequest) {
@@ -277,9 +277,9 @@ enum ServerQuestion: Sendable {
     }
 }
 
-/// An event as the vendor takes it, without its contact.
+/// An event in the vendor's form, without its contact.
 struct ServerEvent: Sendable {
-    /// The event's code and members; nil where the vendor has no place for it.
+    /// The event's code and members; nil if the vendor has no counterpart.
     private(set) var content: (code: String, attributes: [ServerCells.Cell])?
     /// The findings about the event.
     private(set) var findings: [Finding] = []

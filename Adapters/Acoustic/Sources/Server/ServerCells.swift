@@ -141,7 +141,7 @@ struct ServerCells: Sendable {
         }
     }
 
-    /// A list is joined, and never left (S56).
+    /// Handles membership of a list. A contact can join a list, but not leave it (S56).
     private mutating func join(_ list: String, _ isOn: Bool, _ path: String) {
         if isOn { return lists.append(list) }
         RuleID.acoustic("S56").fire()
@@ -184,7 +184,7 @@ struct ServerCells: Sendable {
         cells.append(cell)
     }
 
-    /// The column as far as it is known; nil where nothing may be written into it.
+    /// Returns a column, as far as the settings describe it; nil if it must not be written.
     private mutating func column(_ name: String, _ path: String) -> (name: String, known: Column?)? {
         RuleID.acoustic("S14").fire()
         if settings.isKey(name) {
@@ -222,12 +222,12 @@ extension ColumnType {
 }
 
 extension Subscription {
-    /// The column that holds it; nil where the settings name none.
+    /// Returns the column of the subscription; nil if the settings name none.
     func column(_ settings: AcousticServerSettings) -> String? {
         settings.subscriptionColumns[exactly: AcousticSourceName(rawValue: key.settingName)]
     }
 
-    /// Whether it is reported by the vendor's own call: the end of all e-mail, where no column holds that.
+    /// Whether the vendor's own call reports the opt-out: one from all e-mail, unless a column contains it.
     func isOptOut(_ settings: AcousticServerSettings) -> Bool {
         channel == .email && topic == nil && state.isOptOut && column(settings) == nil
     }

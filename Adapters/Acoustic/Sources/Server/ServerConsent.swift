@@ -104,7 +104,7 @@ extension AcousticSourceName {
 }
 
 extension Subscription {
-    /// The name under which the settings keep its consent; nil where it is none.
+    /// Returns the name of the subscription's consent in the settings; nil if it has none.
     func consentName(_ settings: AcousticServerSettings) -> AcousticSourceName? {
         let name = AcousticSourceName(rawValue: key.settingName)
         return settings.consentQualifiers[exactly: name] == nil || name.consentChannel == nil ? nil : name
@@ -117,7 +117,7 @@ extension Subscription {
 }
 
 extension String {
-    /// A number as consents name it: digits with the country's code, so no zero in front; nil if it can be none.
+    /// The number in the form of consents, as digits with the country code and without a leading zero; nil if it is invalid.
     var consentNumber: String? {
         let digits = hasPrefix("+") ? String(dropFirst()) : self
         return (7...20).contains(digits.utf8.count) && digits.isVendorNumber && !digits.hasPrefix("0") ? digits : nil
@@ -165,7 +165,7 @@ enum ConsentAnswer: Sendable {
 // MARK: Planning
 
 extension AcousticServer {
-    /// The consent that it is about, as far as it is known; nil where it is about none.
+    /// Returns the consent that an operation concerns, as far as its address is known; nil if it concerns none.
     func consent(of pending: Pending<Self>) -> ConsentPlace? {
         ConsentPlace(pending.operation, phone: pending.step?.phone, settings)
     }
@@ -226,7 +226,7 @@ extension AcousticServerSettings {
         return problems
     }
 
-    /// Whether each consent has a place of its own below a path, and nothing of it is left open.
+    /// Whether a path template gives each consent its own path and has no unknown placeholder.
     private static func isConsentPath(_ template: String) -> Bool {
         let names = ["databaseId", "qualifier", "key", "destination"]
         let rest = URLText.path(template) { names.contains($0) ? "x" : nil }

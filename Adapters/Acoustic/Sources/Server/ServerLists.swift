@@ -5,7 +5,7 @@ import PatchbayModel
 /// A contact that joins a contact list, by its number if known, otherwise by its key (S55).
 struct ListMemberRecord: Sendable {
     let list: String
-    /// The vendor's number of the contact; it wins over columns, so the key is left out beside it.
+    /// The vendor's number of the contact. It takes precedence over columns, so the key is then omitted.
     let contactID: String?
     let key: ServerCells.Cell
 
@@ -67,7 +67,7 @@ struct NewList: Sendable {
 }
 
 extension Subscription {
-    /// The contact list that holds it; nil where the settings name none.
+    /// Returns the contact list of the subscription; nil if the settings name none.
     func list(_ settings: AcousticServerSettings) -> String? {
         settings.subscriptionLists[exactly: AcousticSourceName(rawValue: key.settingName)]
     }
@@ -94,7 +94,7 @@ extension AcousticServerSettings {
         for (name, list) in subscriptionLists.sorted(by: { $0.key < $1.key }) {
             let path = "subscriptionLists".dot(name.rawValue)
             judge(path, list, isElsewhere: subscriptionColumns[name] != nil || consentQualifiers[name] != nil)
-            // A whole channel must be left again, and no call takes a contact out of a list.
+            // A person must be able to leave a whole channel, and no call removes a contact from a list.
             if !name.rawValue.contains(".") { problems.append(ServerFinding.listTopic.at("settings.\(path)")) }
         }
         return problems
@@ -120,7 +120,7 @@ extension AcousticServer {
         return !cells(of: pending.operation).isEmpty
     }
 
-    /// The next contact list that its contact is added to; nil where its row comes first, or nothing is left.
+    /// Returns the next contact list that the contact joins; nil if its row is written first, or if no list is left.
     func nextList(of pending: Pending<Self>) -> String? {
         let lists = lists(of: pending.operation)
         guard !lists.isEmpty, !needsRow(pending) else { return nil }
@@ -161,7 +161,7 @@ extension AcousticServer {
         }
     }
 
-    /// A contact list was made.
+    /// Handles a created contact list.
     func interpretList(_ exchange: Exchange<Self>, _ result: XMLTree) -> Interpretation<Self> {
         guard let list = result["CONTACT_LIST_ID"]?.text.trimmed, list.isVendorNumber else {
             return Interpretation(exchange.operations) { _ in .rejected(ServerFinding.listUncertain.at("action")) }

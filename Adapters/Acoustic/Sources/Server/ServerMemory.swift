@@ -17,6 +17,6 @@ enum ServerPace: Sendable {
     static let firstPoll = Duration.seconds(2)
     /// Faults of the server's own in a row after which an operation ends (S12).
     static let faults = 5
-    /// Jobs that may get lost before their contact is given up (S35).
+    /// The maximum number of lost jobs before an operation is rejected (S35).
     static let lostJobs = 3
 }

@@ -60,7 +60,7 @@ struct DatabaseColumns: Sendable {
     /// A column of the database.
     private struct Row: Sendable {
         let name: String
-        /// The vendor's number of its type, as it came.
+        /// The vendor's number of its type, unchanged.
         let code: String
         let values: [String]
         let isKey: Bool
@@ -79,7 +79,7 @@ struct DatabaseColumns: Sendable {
 
     private let rows: [Row]
 
-    /// The columns that an answer lists; nil where it lists none.
+    /// Reads the columns of a reply; nil if it contains none.
     init?(_ result: XMLTree) {
         let keys = (result["KEY_COLUMNS"]?.all("COLUMN") ?? []).compactMap { $0["NAME"]?.text }
         rows = (result["COLUMNS"]?.all("COLUMN") ?? []).compactMap { column in
@@ -156,7 +156,7 @@ struct ExportRecord: Sendable {
         self.columns = names
     }
 
-    /// `03/09/2031 07:05:11`; that it is in UTC is inferred.
+    /// Formats an instant as `03/09/2031 07:05:11`. That the vendor expects UTC is inferred.
     private static func text(_ moment: Timestamp?) -> String? {
         guard let text = moment?.text(fractionDigits: 0) else { return nil }
         return

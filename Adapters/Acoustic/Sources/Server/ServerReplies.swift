@@ -3,7 +3,7 @@ import PatchbayJSON
 
 /// A reply of the vendor's XML interface: a result, or a fault with a number.
 struct CallReply: Sendable {
-    /// The result; nil where the reply has none.
+    /// The result; nil if the reply has none.
     let result: XMLTree?
     /// Whether the call succeeded.
     let isYes: Bool
@@ -62,7 +62,7 @@ enum FaultTable: Sendable {
         Row(numbers: numbers, meaning: meaning, finding: finding, rule: .acoustic(rule))
     }
 
-    /// The table as rows of replies; a fault without a row, and any other no, is refused.
+    /// The table as rows of replies. A fault without a row and any other failure are refusals.
     static var replies: [ReplyRow] {
         rows.map { row in
             let numbers = row.numbers.sorted().map(String.init).joined(separator: ", ")

@@ -306,7 +306,7 @@ public struct AcousticServerSettings: AdapterSettings {
     /// Whether the contact's key is the address itself.
     var isKeyedByEmail: Bool { isKey(emailColumn) }
 
-    /// Whether a column is the one that holds the contact's key.
+    /// Whether a column contains the contact's key.
     func isKey(_ column: String) -> Bool { ScalarString.equal(column, keyColumn) }
 
     /// The findings about combinations of settings.

@@ -18,7 +18,7 @@ struct RecipientRow: Sendable {
     /// The values, each column once.
     var cells: [ServerCells.Cell] { folding.values }
 
-    /// The operation that replaced the last value of another whole; nil where some of it left.
+    /// Returns the operation that replaced the last value of another one; nil if at least one of its values is sent.
     func replacement(of id: OperationID, _ cells: [ServerCells.Cell]) -> OperationID? {
         folding.replacement(of: id, cells)
     }
@@ -64,9 +64,9 @@ struct RecipientRecord: Sendable {
     private var keyCell: ServerCells.Cell { ServerCells.Cell(column: settings.keyColumn, value: key) }
     private var columns: [ServerCells.Cell] { [keyCell] + cells }
     private var address: String? { settings.isKeyedByEmail ? key : email }
-    /// The key as a column; the address has an element of its own.
+    /// The key as a column. An e-mail key has an element of its own.
     private var keyColumns: [ServerCells.Cell]? { settings.isKeyedByEmail ? nil : [keyCell] }
-    /// An address finds a contact of a database whose key it is.
+    /// The address that finds a contact of a database whose key it is.
     private var oldEmail: String? { settings.isKeyedByEmail && settings.database == .keyed ? key : nil }
     private var allowsHTML: String? { settings.allowsHTML ? "true" : nil }
 
@@ -230,7 +230,7 @@ struct ServerRequests: Sendable {
         )
     }
 
-    /// A call of the XML interface: one endpoint for all of them.
+    /// Returns a call of the XML interface, which has one endpoint.
     private func call(_ element: XMLTree) -> WireRequest {
         RuleID.acoustic("S5").fire()
         let envelope = XMLTree("Envelope", "", [XMLTree("Body", "", [element])])
@@ -321,7 +321,9 @@ struct ServerRequests: Sendable {
         return isPlain ? text : "\"\(text.replacing("\"", with: "\"\""))\""
     }
 
-    /// The address is made of the job's number: a reply's own link could lead elsewhere, and the token with it.
+    /// Returns the query for an erasure job. Its address is composed from the job's number, because a link in a reply could
+    /// name
+    /// another host, which would get the token.
     func status(ofErasure job: String) -> WireRequest {
         RuleID.acoustic("S34").fire()
         return request("GET", "/rest/gdpr_jobs/\(URLText.encode(job))/status")

@@ -7,7 +7,7 @@ public struct AdobeServerAccount: Codable, Sendable, Equatable {
     public struct Token: Codable, Sendable, Equatable {
         /// The token.
         public var text: String
-        /// When it ends.
+        /// The time of expiry.
         public var until: Instant
     }
 
@@ -41,7 +41,7 @@ public struct AdobeServerAccount: Codable, Sendable, Equatable {
     public var tokens: [Token] = []
     /// Profiles, oldest first.
     public var profiles: [Profile] = []
-    /// Services, oldest first; their place makes their keys.
+    /// The services, oldest first. Their positions determine their keys.
     public var services: [Service] = []
     /// Subscriptions, oldest first.
     public var subscriptions: [Subscription] = []

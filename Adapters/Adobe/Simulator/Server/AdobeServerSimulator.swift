@@ -323,7 +323,7 @@ public struct AdobeServerSimulator: VendorSimulator {
         return WireResponse(200, json: service(known ?? state.services.count - 1, call, state))
     }
 
-    /// A service of the body's name, label and channel; no two have the same name.
+    /// Creates a service with the body's name, label and channel. Names are unique.
     private func makeService(_ call: Call, _ state: inout AdobeServerAccount) -> WireResponse {
         let body = call.request.json?.object ?? [:]
         let isKnown = body.allSatisfy { ["name", "label", "messageType"].contains($0.name) }

@@ -162,14 +162,14 @@ private struct ClassicPlanner {
         return isDue ? .underway(.register) : .accepted(FindingRow.consentKept.at("action.consent"))
     }
 
-    /// Whether a decision may let the vendor have the person again. After one on the profile the engine captures the device
-    /// again.
+    /// Whether a decision may permit the person's registration again. After a decision on the profile the engine itself
+    /// captures the device again.
     private func isOptIn(_ consent: Consent) -> Bool { consent.purpose == .messaging && consent.state != .denied }
 
     /// Whether the vendor may have the push token under the person of the memory.
     private var allowsToken: Bool { pending.allowsToken(of: memory.who, memory.consents) }
 
-    /// The registration of the memory; nil if the vendor holds it, or without a push token.
+    /// The registration of the memory; nil if the vendor already holds it, or without a push token.
     private var dueRegistration: ClassicRegistrationCall? {
         guard let call = ClassicRegistrationCall(memory, settings) else { return nil }
         return call.hash == memory.registeredHash && memory.account == settings.account ? nil : call
@@ -232,8 +232,8 @@ private struct ClassicPlanner {
         return register(head, change.applied(to: memory))
     }
 
-    /// Keeps a change for the registration that follows when the person allows push messages, and takes the person before
-    /// off the device.
+    /// Stores a change for the registration that follows when the person allows push messages, and removes the previous person
+    /// from the device.
     private func withhold(_ change: ClassicChange, _ head: Head) -> Plan<Adapter> {
         RuleID.adobe("V6").fire()
         if change.isSwitch, let detachment = detach(head) { return detachment }
@@ -248,8 +248,8 @@ private struct ClassicPlanner {
     /// Whether an operation is the present person's. A later person's consent is not an earlier one's.
     private func isOfPresent(_ head: Head) -> Bool { !(head.operation.contact.map(memory.who.differs) ?? false) }
 
-    /// The outcome of an operation of a person who left before the device was registered: the registration belongs to the
-    /// person who is there.
+    /// Returns the verdict of an operation of a person who logged out before the device was registered. The registration then
+    /// belongs to the current person.
     private func obsolete(_ head: Head) -> Verdict<Adapter>? {
         let later = pending.first { $0.sequence > head.sequence && $0.operation.action.kind == .switchContact }
         let hidden = pending.hidden.first(.switchContact).flatMap { $0.sequence > head.sequence ? $0 : nil }
@@ -278,7 +278,7 @@ private struct ClassicPlanner {
         return send(call, head)
     }
 
-    /// The registration that takes a person off the device; nil if the vendor holds none.
+    /// Returns the registration that removes a person from the device; nil if the vendor holds none.
     private func detach(_ head: Head, where isMeant: (HeldRegistration) -> Bool = { _ in true }) -> Plan<Adapter>? {
         guard let held = memory.held.first(where: isMeant) else { return nil }
         RuleID.adobe("C21").fire()
@@ -302,7 +302,7 @@ private struct ClassicPlanner {
 }
 
 extension ClassicRegistrationCall {
-    /// The registration of the present state; nil without a push token.
+    /// Creates the registration of the present state; nil without a push token.
     init?(_ memory: AdobeClassicMemory, _ settings: AdobeClassicSettings) {
         guard let token = memory.token else { return nil }
         self.init(
@@ -363,7 +363,7 @@ extension AdobeClassicDevice {
         case .setConsent, .unregister, .erase: return .underway(.register)
         default: next = ClassicChange(pending.operation, settings).applied(to: memory)
         }
-        // Otherwise it took a person off the device, and the registration follows.
+        // Otherwise the request removed a person from the device, and the registration follows.
         guard sent.any.isAt(settings), ClassicRegistrationCall(next, settings)?.hash == sent.hash else {
             return .underway(.register)
         }
@@ -372,7 +372,7 @@ extension AdobeClassicDevice {
         return .accepted()
     }
 
-    /// Between attempts of a registration that takes a person off the device.
+    /// The delays between attempts of a registration that removes a person from the device.
     static let backoff = Backoff.doubling(from: .seconds(30), upTo: .seconds(3600))
 
     private func refusal(_ row: ReplyRow, _ exchange: Exchange<Self>) -> Finding {

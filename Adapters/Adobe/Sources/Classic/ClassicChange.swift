@@ -26,7 +26,7 @@ struct ClassicChange {
 
     /// Whether the operation changes the person.
     var isSwitch: Bool { action.kind == .switchContact }
-    /// Whether a known person leaves.
+    /// Whether the change logs a known person out.
     var isLogOut: Bool { if case .switchContact(let change) = action { change.direction == .logOut } else { false } }
 
     /// Returns the memory with the operation's person. Values of another person are not kept.
@@ -80,14 +80,14 @@ struct ClassicChange {
         memory.userKey = key
     }
 
-    /// The state once the vendor took the change.
+    /// Returns the state after the vendor accepted the change.
     func applied(to memory: AdobeClassicMemory) -> AdobeClassicMemory {
         var next = memory
         for parameter in parameters { next.parameters[parameter.name] = parameter.text }
         return next
     }
 
-    /// One identifier is the user key; others are parameters, if the settings name them.
+    /// Adds identifiers. One is the user key; others are parameters if the settings name them.
     private mutating func add(_ identifiers: [Identifier], at path: String, needsKey: Bool) {
         RuleID.adobe("C11").fire()
         for (position, identifier) in identifiers.enumerated() {
@@ -139,7 +139,7 @@ struct ClassicChange {
         }
     }
 
-    /// XML has no place for control characters, and the vendor takes line breaks out.
+    /// Sets a parameter. XML permits no control characters, and the vendor removes line breaks.
     private mutating func set(_ name: String, _ text: String?, _ path: String) {
         let scalars = [name, text ?? ""].flatMap(\.unicodeScalars)
         if scalars.contains(where: { $0.value < 0x20 && !["\r", "\n", "\t"].contains($0) }) {

@@ -4,7 +4,7 @@ public import PatchbayModel
 
 /// The vendor state that the adapter expects for one installation.
 public struct AdobeClassicMemory: AdapterMemory {
-    /// The push token; nothing is registered without one.
+    /// The push token. Without a token the device is not registered.
     var token: Secret?
     /// The device's facts, as neutral JSON.
     private var deviceFacts: JSONValue?
@@ -18,7 +18,7 @@ public struct AdobeClassicMemory: AdapterMemory {
     var who = Person()
     /// The consents of that person.
     var consents = PushConsents()
-    /// The digest of the last registration that the vendor took.
+    /// The digest of the last registration that the vendor accepted.
     var registeredHash: String?
     /// A digest of the server and the app that `registeredHash` belongs to.
     var account: String?
@@ -61,7 +61,7 @@ public struct AdobeClassicMemory: AdapterMemory {
     /// Whether an erasure was captured after an operation.
     func isErased(_ sequence: Int64) -> Bool { erasure.map { sequence < $0 } ?? false }
 
-    /// Returns the memory unchanged: the denial itself is an operation, whose plan takes the person off the registration.
+    /// Returns the memory unchanged: the denial itself is an operation, whose plan removes the person from the registration.
     public func afterDenial(of scope: Consent.Scope) -> AdobeClassicMemory { self }
 
     /// Forgets the person: the device stays.
@@ -84,7 +84,7 @@ public struct AdobeClassicMemory: AdapterMemory {
 
 /// A registration at the vendor that identifies a person.
 struct HeldRegistration: Codable, Sendable, Equatable {
-    /// The host that holds it.
+    /// The host that holds the registration.
     var server: String
     /// The app's key there.
     var key: String

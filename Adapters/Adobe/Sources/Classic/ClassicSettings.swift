@@ -20,7 +20,7 @@ public struct AdobeClassicSettings: AdapterSettings {
         case low = "32"
     }
 
-    /// The host that takes registrations.
+    /// The host that receives registrations.
     public var marketingServer = ""
     /// The host that receives push interactions.
     public var trackingServer = ""

@@ -21,7 +21,7 @@ enum ClassicAction: String {
 
 /// A message's id in the form of the tracking server.
 enum ClassicMessageID {
-    /// The id on the wire: `h`, then a UUID as it is or a decimal number in hexadecimal digits; nil for anything else.
+    /// Returns the id on the wire: `h`, then a UUID unchanged or a decimal number as hexadecimal digits; nil for any other id.
     static func text(_ id: String, _ settings: AdobeClassicSettings) -> String? {
         if UUIDText.isValid(id) {
             RuleID.adobe("C4").fire()

@@ -130,7 +130,7 @@ struct ProfileFileSettings: AdapterSettings {
         ContactColumn("gender", .attribute(.gender), isWritten: true, words: ProfileField.genders),
     ]
 
-    /// A flag means: do not contact; the last one, do not sell.
+    /// Returns the columns of flags. Each means "do not contact", except for the last one, which means "do not sell".
     private static func flags(_ booleans: BooleanForm, _ notOptedOut: NotOptedOut) -> [ContactColumn] {
         let words = booleans == .words ? (yes: "true", no: "false") : (yes: "1", no: "0")
         func column(_ name: String, _ flag: String, _ channel: Channel) -> ContactColumn {

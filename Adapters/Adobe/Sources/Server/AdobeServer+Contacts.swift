@@ -74,7 +74,7 @@ extension AdobeServer: ContactAPI {
         return contact
     }
 
-    /// The attributes whose fields are written empty.
+    /// Returns the attributes whose fields are cleared.
     public func emptied(by operations: [EngagementOperation]) -> Set<AttributeName> {
         Set(
             fields(of: operations).compactMap { field in
@@ -147,7 +147,7 @@ extension AdobeServer: ContactAPI {
         contact.identifiers =
             contact.identifiers.prefix(1) + contact.identifiers.dropFirst().sorted { $0.kind < $1.kind }
         if let all = profile[ProfileFlags.all], !all.isNull {
-            // The flag for every channel holds on each, and so does one that cannot be read.
+            // The flag for all channels applies to each of them, even if it is unreadable.
             switch ConsentTable.adobe.meaning(of: Self.flagText(all), in: ProfileFlags.all) {
             case .denied:
                 contact.subscriptions = ProfileFlags.channels.map {

@@ -184,7 +184,8 @@ extension AdobeServer {
         return meaning
     }
 
-    /// The account holds it: each operation, but one whose every value a later one of the same request replaced.
+    /// Returns the verdicts after a successful write. An operation whose values a later one of the same request replaced
+    /// completely is superseded.
     private func finalVerdicts(_ operations: [Pending<Self>]) -> [OperationID: Verdict<Self>] {
         let row = ProfileRow(operations, settings)
         var verdicts: [OperationID: Verdict<Self>] = [:]
@@ -237,7 +238,7 @@ extension AdobeServer {
         }
     }
 
-    /// An opt-out is carried out at every profile that has the contact's key: none of them may receive further messages.
+    /// Continues an opt-out at every profile with the contact's key, because none of them may receive further messages.
     private func atAll(_ profiles: [ServerRecord], _ pending: Pending<Self>) -> Verdict<Self> {
         var step = pending.step ?? Step()
         guard topic(of: pending.operation) != nil else {
@@ -251,7 +252,7 @@ extension AdobeServer {
         return first.asVerdict
     }
 
-    /// The next page of a collection, by the address that the vendor gives (B8).
+    /// Queries the next page of a collection, by the address in the reply (B8).
     private func turned(_ exchange: Exchange<Self>, _ page: ServerPage) -> Interpretation<Self> {
         RuleID.adobe("B8").fire()
         guard let next = page.next, let address = ServerAddress(next, settings) else {

@@ -21,8 +21,8 @@ extension AdobeServer {
         )
     }
 
-    /// Operations that would make a profile that an earlier operation makes first, because that one was released later: the
-    /// profile is looked for again.
+    /// Returns operations that would create the same profile as an earlier operation that was released later. They query the
+    /// profile again.
     private func outdated(_ pending: PendingOperations<Self>) -> [OperationID: Verdict<Self>] {
         guard let head = pending.first, head.step?.stage == nil else { return [:] }
         let key = head.operation.adobeKey
@@ -43,7 +43,7 @@ extension AdobeServer {
         ServerFields(operation, settings).members
     }
 
-    /// The topic that an operation is about; nil where it changes the profile itself.
+    /// Returns the topic of an operation; nil if it changes the profile itself.
     func topic(of operation: EngagementOperation) -> TopicPlace? {
         guard case .changeSubscription(let subscription) = operation.action else { return nil }
         return TopicPlace(subscription, settings)

@@ -20,7 +20,7 @@ public struct AdobeServer: VendorAdapter {
         case find
         /// A profile that is not there. Journaled, because a repeat would make another.
         case create
-        /// A profile that is there.
+        /// Updates an existing profile.
         case update
         /// A profile to be forgotten.
         case delete
@@ -44,13 +44,13 @@ public struct AdobeServer: VendorAdapter {
     public struct Step: Codable, Sendable, Equatable {
         /// The next request.
         enum Stage: String, Codable, Sendable {
-            /// The profile is made.
+            /// Create the profile.
             case create
             /// The profile is changed or deleted.
             case write
             /// The service is looked for.
             case service
-            /// The service is made.
+            /// Create the service.
             case makeService
             /// The subscriptions are looked through.
             case list
@@ -68,7 +68,7 @@ public struct AdobeServer: VendorAdapter {
         var service: String?
         /// Pages of the collection that were looked through.
         var pages: Int?
-        /// Most operations that it may go together with, because one of them was refused.
+        /// The maximum number of operations in its request, after a refusal of a larger group.
         var most: Int?
         /// The number of restarts, after uncertain deliveries and because the profile vanished.
         var uncertainties: Int?
@@ -78,7 +78,7 @@ public struct AdobeServer: VendorAdapter {
         /// The other profiles with the contact's key, at which an opt-out continues.
         var others: [String]?
 
-        /// The profile is looked for again.
+        /// The verdict that queries the profile again.
         var searched: Verdict<AdobeServer> {
             var step = next(nil)
             step.others = nil
@@ -179,14 +179,14 @@ extension EngagementOperation {
 struct TopicPlace: Sendable {
     /// The channel that messages of the service use.
     let channel: Channel
-    /// The service's name; nil where the settings have none, or the state is none.
+    /// The service's name; nil if the settings name none, or if the state is unknown.
     private(set) var service: String?
     /// Whether the person wants messages.
     let isOn: Bool
     /// The findings about the subscription.
     private(set) var findings: [Finding]
 
-    /// The place of a subscription with a topic; nil without one.
+    /// Creates the service of a subscription with a topic; nil without a topic.
     init?(_ subscription: Subscription, _ settings: AdobeServerSettings) {
         guard let topic = subscription.topic else { return nil }
         RuleID.adobe("B21").fire()

@@ -40,7 +40,7 @@ struct ProfileField: Sendable {
 
     static func named(_ name: String) -> ProfileField? { byName[name] }
 
-    /// Most characters; nil where the data model states none.
+    /// The maximum length in characters; nil if the data model states none.
     var limit: Int? { if case .text(let limit) = form { limit } else { nil } }
 
     /// Whether an operation may write it.
@@ -224,7 +224,7 @@ struct AdobeProblem: Error {
 }
 
 extension Finding {
-    /// The same, where nothing else is left of the operation.
+    /// The finding as an error, for an operation without other content.
     fileprivate var asAdobeError: Finding {
         var copy = self
         copy.severity = .error
@@ -256,7 +256,7 @@ struct ProfileRow: Sendable {
     /// The other fields, each once.
     var members: [ServerFields.Member] { folding.values }
 
-    /// The operation that replaced the last value of another whole; nil where some of it left.
+    /// Returns the operation that replaced the last value of another one; nil if at least one of its values is sent.
     func replacement(of id: OperationID, _ members: [ServerFields.Member]) -> OperationID? {
         folding.replacement(of: id, members)
     }
@@ -301,7 +301,7 @@ struct ProfileRecord: Sendable {
 }
 
 extension ProfileRow {
-    /// The body that makes the profile.
+    /// The body that creates the profile.
     var made: ProfileRecord { ProfileRecord(members: [key] + members) }
     /// The body of an update, with changed fields only (B11).
     var changed: ProfileRecord { ProfileRecord(members: members) }

@@ -19,7 +19,7 @@ enum VendorCode: Sendable {
         Row(code: "BAS-010040", what: "a value has another type", finding: ServerFinding.value),
     ]
 
-    /// The known code that an answer names first, anywhere in its text; nil without one.
+    /// Returns the first known code in the text of a reply; nil if there is none.
     static func first(in reply: WireResponse) -> String? {
         let body = reply.body.prefix(65_536)
         var start = body.startIndex

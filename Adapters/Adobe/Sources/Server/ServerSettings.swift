@@ -24,7 +24,7 @@ public struct AdobeServerSettings: AdapterSettings {
         case email
         /// By the vendor's text search in a field, which matches prefixes.
         case text
-        /// By a filter that the account made.
+        /// By a filter that the account defines.
         case filter
         /// By the key in the address, in place of the vendor's key.
         case key

@@ -84,7 +84,7 @@ struct ServerAddress: Sendable, Equatable {
 
 /// Addresses of profiles.
 enum ProfileAddress: Sendable {
-    /// By the vendor's key; it is good for an address as it is.
+    /// Returns the address by the vendor's key, which needs no encoding.
     static func keyed(_ key: String, _ settings: AdobeServerSettings) -> String {
         "\(settings.resource.rawValue)/profile/\(key)"
     }
@@ -149,7 +149,7 @@ struct ServerRecord: Sendable {
 /// A page of a collection.
 struct ServerPage: Sendable {
     let records: [ServerRecord]
-    /// The address of the next page; nil on the last.
+    /// The address of the next page; nil on the last page.
     let next: String?
     private let content: [JSONValue]
     private let rest: String?
@@ -259,7 +259,7 @@ struct ServerRequests: Sendable {
 
     func delete(_ address: String) -> WireRequest { request("DELETE", address) }
 
-    /// A service by its name, which the vendor takes in the place of its key.
+    /// Returns the query for a service by its name, which the vendor accepts in place of its key.
     func service(_ name: String) -> WireRequest {
         request("GET", "\(settings.resource.rawValue)/service/\(URLText.encode(name))")
     }

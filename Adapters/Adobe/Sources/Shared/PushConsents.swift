@@ -19,7 +19,7 @@ struct PushConsents: Codable, Sendable, Equatable {
         sequences[consent.scope.description] = sequence
     }
 
-    /// Forgets the decisions of a person who left with the operation of that order of capture.
+    /// Forgets the decisions of a person who logged out at that position in the order of capture.
     mutating func forget(before sequence: Int64) {
         states = states.filter { sequences[$0.key] ?? 0 > sequence }
         sequences = sequences.filter { $0.value > sequence }
@@ -47,8 +47,8 @@ struct PushConsents: Codable, Sendable, Equatable {
 }
 
 extension PendingOperations {
-    /// Whether the vendor may have the push token under a person: the one who is there allows push messages, and so did this
-    /// person when leaving.
+    /// Whether the vendor may hold the push token under a person: the current person allows push messages, and this person did
+    /// when logging out.
     func allowsToken(of who: Person, _ consents: PushConsents) -> Bool {
         allowsPushMessages && !consents.deniesProfile && !formerlyWithoutPush.contains(where: who.isNamed)
     }
@@ -63,7 +63,7 @@ struct Person: Codable, Sendable, Equatable {
 
     init() {}
 
-    /// The person whom identifiers and a contact name.
+    /// Creates a person from identifiers and a contact.
     init(_ identifiers: [Identifier], contact: String?) {
         digests = (identifiers.map(\.value) + [contact].compactMap(\.self)).map(Self.digest)
         external = identifiers.first { $0.kind == .external }.map { Self.digest($0.value) }

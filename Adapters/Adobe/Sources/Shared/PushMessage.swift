@@ -26,7 +26,7 @@ struct PushMessage {
     let origin: Origin
     private let payload: JSONObject
 
-    /// A message; nil if the payload bears no mark of this vendor.
+    /// Reads a message; nil if the payload has no member of this vendor.
     init?(_ payload: JSONObject) {
         guard let origin = Self.marks.first(where: { $0.names.contains { payload[$0] != nil } })?.origin else {
             return nil
@@ -39,9 +39,9 @@ struct PushMessage {
         (.remote, ["_mId", "_dId", flag]), (.local, ["broadlogId"]),
     ]
 
-    /// The message's id, exactly as it came; nil unless it is text that is not empty.
+    /// The message's id, unchanged; nil unless it is a text that is not empty.
     var broadlogID: String? { text(origin.names.message) }
-    /// The delivery's id, exactly as it came; nil unless it is text that is not empty.
+    /// The delivery's id, unchanged; nil unless it is a text that is not empty.
     var deliveryID: String? { text(origin.names.delivery) }
 
     /// Whether the delivery wants to be tracked.
@@ -59,7 +59,7 @@ struct PushMessage {
         return word.lowercased() == "on"
     }
 
-    /// Whether the message came from APNs.
+    /// Whether the message arrived through APNs.
     var isForApple: Bool { payload["aps"] != nil }
     /// Whether the message wakes an app in the background.
     var isSilent: Bool { payload["aps"]?["content-available"]?.integer == 1 }

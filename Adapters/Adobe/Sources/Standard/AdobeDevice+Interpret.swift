@@ -31,7 +31,7 @@ private struct Reading {
     private var settings: AdobeSettings { adapter.settings }
     private var status: Int { exchange.outcome.reply?.status ?? 0 }
     private var detail: String? { exchange.outcome.reply.map { "HTTP \($0.status)" } }
-    /// Whether the request takes a push token back or notifies of an opt-out.
+    /// Whether the request takes a push token back or reports an opt-out.
     private var endsReach: Bool {
         exchange.endpoint == .optOut || exchange.endpoint == .pushToken && !sent.setsToken
     }

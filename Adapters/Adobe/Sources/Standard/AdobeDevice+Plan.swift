@@ -104,7 +104,7 @@ private struct Planner {
         }
     }
 
-    /// The position of the identity that an operation belongs to; nil if it is not kept any more.
+    /// Returns the index of the identity to which an operation belongs; nil if it is no longer stored.
     private mutating func place(of head: Head) -> Int? {
         _ = memory.current()
         return memory.index(of: head.sequence)
@@ -138,7 +138,7 @@ private struct Planner {
         memory.identities.last.map { pending.allowsToken(of: $0.who, $0.consents) } ?? pending.allowsPushMessages
     }
 
-    /// Whether a push token must be taken back or an opt-out be notified.
+    /// Whether a push token must be taken back or an opt-out reported.
     private var hasWork: Bool {
         memory.staleToken(organization, allowsToken: allowsToken) != nil || memory.owedOptOut != nil
     }
@@ -146,8 +146,8 @@ private struct Planner {
     /// Whether the installation must be registered again for the present person.
     private var lacksToken: Bool { memory.lacksToken && allowsToken && !isLeaving && !organization.isEmpty }
 
-    /// Whether a decision on messages lets the identity service have the push token again. After one on the profile the
-    /// engine captures the device again.
+    /// Whether a decision on messages lets the identity service have the push token again. After a decision on the profile the
+    /// engine itself captures the device again.
     private func wantsToken(_ consent: Consent) -> Bool {
         guard consent.purpose == .messaging, !organization.isEmpty, let last = memory.identities.last else {
             return false
@@ -185,7 +185,7 @@ private struct Planner {
         return .dropped(FindingRow.tokenWithheld.at("action.device.pushToken"))
     }
 
-    /// A device registration is the installation's: it counts for the person who is there.
+    /// Handles a device registration. It belongs to the installation, so it counts for the current person.
     private mutating func allow(_ head: Head) {
         guard memory.device?.sequence == head.sequence else { return }
         let place = memory.current()
@@ -236,15 +236,15 @@ private struct Planner {
         return .underway(Step(.applied))
     }
 
-    /// Whether an identity of a person without a name belongs to one who had left when an operation was captured: the
-    /// log-in in between was not sent.
+    /// Whether an identity of a person without a name belongs to a person who had logged out when an operation was captured,
+    /// because the log-in in between was not sent.
     private func isOfFormer(_ place: Int, _ head: Head) -> Bool {
         guard let cameAfter = pending.cameAfter, head.sequence > cameAfter else { return false }
         let identity = memory.identities[place]
         return identity.who.isUnknown && identity.since <= cameAfter
     }
 
-    /// Another external identifier is another person; any other identifier is one more of the same.
+    /// Handles identifiers. Another external identifier is another person; any other identifier belongs to the same person.
     private mutating func identify(_ identifiers: [Identifier], _ head: Head) -> Result {
         guard let place = place(of: head) else { return .rejected(FindingRow.identityForgotten.at("action")) }
         let who = Person(identifiers, contact: nil)
@@ -333,7 +333,7 @@ private struct Planner {
 
     private func maker(_ ecid: String) -> RequestMaker { RequestMaker(settings: settings, ecid: ecid) }
 
-    /// A request, with the memory that holds if its answer never arrives.
+    /// Sends a request, with the memory that applies if no reply arrives.
     private func send(_ endpoint: AdobeDevice.Endpoint, _ request: WireRequest, _ head: Head) -> Plan<AdobeDevice> {
         var unacknowledged = memory
         unacknowledged.markUncertain(SentRequest(endpoint, request, of: head.operation.subject))
@@ -453,7 +453,7 @@ private struct Planner {
             ])
     }
 
-    /// The request that gives the identity service the push token of the current identity; nil if it must not have it.
+    /// Returns the request that gives the identity service the push token of the current identity; nil if it must not have it.
     private func giveToken(_ head: Head) -> Plan<AdobeDevice>? {
         let place = memory.identities.count - 1
         guard !isLeaving, !organization.isEmpty, memory.isEntitled(organization, allowsToken: allowsToken),
@@ -477,7 +477,7 @@ private struct Planner {
         return send(.pushToken, maker(last.ecid(of: head.operation.subject)).token("", service), head)
     }
 
-    /// The request that takes back a push token or notifies of an opt-out; nil if nothing is left to do.
+    /// Returns the request that takes back a push token or reports an opt-out; nil if nothing is left to do.
     private func takeBack(_ head: Head, before sequence: Int64 = 0) -> Plan<AdobeDevice>? {
         guard head.step?.refused == nil else { return nil }
         if let place = memory.staleToken(organization, allowsToken: allowsToken, before: sequence),

@@ -30,9 +30,9 @@ public struct AdobeDevice: VendorAdapter {
         public enum Stage: String, Codable, Sendable {
             /// The registration, which was due when the session began.
             case register
-            /// The push token; the device itself is remembered.
+            /// The push token. The memory already has the device itself.
             case token
-            /// The open; the click was sent.
+            /// The open, after the click.
             case open
             /// The requests after a change of person, a consent decision, an erasure or an unregistration: push tokens are
             /// taken back, then a log-in's fields are posted.
@@ -41,7 +41,7 @@ public struct AdobeDevice: VendorAdapter {
 
         /// The next request.
         public var stage: Stage
-        /// The status with which the vendor refused the request before; 0 without an answer, nil if it took it.
+        /// The status with which the vendor refused the previous request; 0 without a reply, nil if it was accepted.
         public var refused: Int?
         /// The identity of the earlier requests, which the later ones carry too.
         public var ecid: String?

@@ -7,7 +7,7 @@ public struct AdobeMemory: AdapterMemory {
     /// The maximum number of identities kept. Work captured under an older one is rejected.
     static let identityLimit = 32
 
-    /// The number of the next identity that the adapter makes.
+    /// The number of the next identity that the adapter generates.
     var generation = 0
     /// The identities of this installation, oldest first; the last is current. Empty until the first operation.
     var identities: [DeviceIdentity] = []
@@ -19,7 +19,7 @@ public struct AdobeMemory: AdapterMemory {
     var token: Secret?
     /// The newest device registration.
     var device: DeviceRegistration?
-    /// The identity under which a registration was last decided, whether the vendor took it or not.
+    /// The identity of the last decision about a registration, whether or not the vendor accepted it.
     var registeredECID: String?
     /// The last two requests that postpone the next registration, oldest first.
     var registrations: [RegistrationMark] = []
@@ -37,7 +37,7 @@ public struct AdobeMemory: AdapterMemory {
     public var afterErase: AdobeMemory {
         var next = AdobeMemory()
         next.generation = generation + 1
-        // Who they belonged to is forgotten: they are not used again.
+        // The persons of ended identities are forgotten, so these identities are not used again.
         let all = ended.map(\.identity) + identities.compactMap { $0.given.map(Person.digest) }
         next.ended = all.suffix(2 * Self.identityLimit).map { EndedIdentity(identity: $0) }
         (next.platform, next.registrations, next.account) = (platform, registrations, account)
@@ -59,8 +59,8 @@ public struct AdobeMemory: AdapterMemory {
         return next
     }
 
-    /// Returns the memory unchanged: the denial itself is an operation, whose plan takes back the push token and ends the
-    /// identity where it covers them.
+    /// Returns the memory unchanged: the denial itself is an operation, whose plan takes the push token back and ends the
+    /// identity if it covers them.
     public func afterDenial(of scope: Consent.Scope) -> AdobeMemory { self }
 }
 
@@ -82,17 +82,17 @@ struct EndedIdentity: Codable, Sendable, Equatable {
 
 /// A successful request that postpones the next registration.
 struct RegistrationMark: Codable, Sendable, Equatable {
-    /// When its operation was captured.
+    /// The time of the operation's capture.
     var at: Instant
-    /// When its answer arrived.
+    /// The time of its reply.
     var notedAt: Instant
 }
 
 /// One identity (ECID) of the installation, with the vendor state that belongs to it alone.
 struct DeviceIdentity: Codable, Sendable, Equatable {
-    /// The identity that the app passed; nil if the adapter makes it.
+    /// The identity that the app passed; nil if the adapter generates it.
     var given: String?
-    /// The number from which the adapter makes the identity.
+    /// The number from which the adapter generates the identity.
     var generation: Int
     /// The order of capture from which operations belong to it.
     var since: Int64
@@ -100,7 +100,7 @@ struct DeviceIdentity: Codable, Sendable, Equatable {
     var person = 0
     /// The person, as far as operations identify one.
     var who = Person()
-    /// The order of capture from which `who` is known.
+    /// The position in the order of capture from which `who` is known.
     var knownSince: Int64 = 0
     /// The person's consents.
     var consents = PushConsents()
@@ -118,7 +118,7 @@ struct DeviceIdentity: Codable, Sendable, Equatable {
     var owesOptOut = false
     /// The identity as text once a request was sent under it.
     var usedAs: String?
-    /// Digests of the values that the vendor took, by field.
+    /// Digests of the values that the vendor accepted, by field.
     var known: [String: String] = [:]
     /// The order of capture of the newest value sent, by field.
     var written: [String: Int64] = [:]
@@ -130,7 +130,7 @@ struct DeviceIdentity: Codable, Sendable, Equatable {
 // MARK: - Identities
 
 extension AdobeMemory {
-    /// The position of the identity that an operation was captured under; nil if it is not kept any more.
+    /// Returns the index of the identity under which an operation was captured; nil if it is no longer stored.
     func index(of sequence: Int64) -> Int? { identities.lastIndex { $0.since <= sequence } }
 
     /// The position of an identity by its text.
@@ -138,7 +138,7 @@ extension AdobeMemory {
         identities.lastIndex { $0.usedAs == ecid || $0.ecid(of: subject) == ecid }
     }
 
-    /// The consents of the person whom an identity belongs to. The newest identity of a person has the latest decisions.
+    /// Returns the consents of the person to whom an identity belongs. The person's newest identity has the latest decisions.
     func consents(of identity: DeviceIdentity) -> PushConsents {
         (identities.last { $0.person == identity.person } ?? identity).consents
     }
@@ -185,7 +185,7 @@ extension AdobeMemory {
         append(next)
     }
 
-    /// An identity that the app passed ends. The same person may use it again, unless it ended with an opt-out.
+    /// Ends an identity of the app. The same person may use it again, unless an opt-out ended it.
     mutating func end(_ place: Int, for who: Person? = nil) {
         guard let given = identities[place].given else { return }
         let digest = Person.digest(given)
@@ -248,8 +248,9 @@ extension AdobeMemory {
         allowsToken && !identities.isEmpty && isEntitled(identities.count - 1, organization)
     }
 
-    /// The first identity whose push token must be taken back: of all that began before an operation, and of any that may not
-    /// hold it.
+    /// Returns the index of the first identity whose push token must be taken back: any that started before an operation,
+    /// and any
+    /// that may not hold it.
     func staleToken(_ organization: String, allowsToken: Bool, before sequence: Int64 = 0) -> Int? {
         identities.indices.first {
             identities[$0].tokenOrganization != nil
@@ -267,14 +268,14 @@ extension AdobeMemory {
     /// The index of the first identity whose opt-out the identity service does not know.
     var owedOptOut: Int? { identities.firstIndex(where: \.owesOptOut) }
 
-    /// Notes that the identity service holds no push token under an identity any more.
+    /// Records that the identity service no longer holds a push token under an identity.
     mutating func takeBack(_ ecid: String, of subject: Subject) {
         for place in identities.indices where identities[place].ecid(of: subject) == ecid {
             identities[place].tokenOrganization = nil
         }
     }
 
-    /// Notes that a request was sent under an identity.
+    /// Records that a request was sent under an identity.
     mutating func use(_ place: Int, as ecid: String) {
         if identities[place].usedAs != ecid { identities[place].usedAs = ecid }
     }
@@ -313,7 +314,7 @@ struct SentRequest {
     let organization: String
     /// The fields of a mobile profile.
     let fields: [JSONObject.Member]
-    /// Whether it gives the identity service a push token; false if it takes one back.
+    /// Whether the request sets a push token at the identity service; false if it takes one back.
     let setsToken: Bool
     private let subject: Subject
 

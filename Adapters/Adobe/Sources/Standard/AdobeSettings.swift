@@ -64,13 +64,13 @@ public struct AdobeSettings: AdapterSettings {
 
     /// The marketing server's host.
     public var server = ""
-    /// The app's id at the vendor; empty: nothing is registered.
+    /// The app's id at the vendor. If empty, the device is not registered.
     public var pkey = ""
     /// The organization of the identity service. If empty, push tokens can't be sent.
     public var organizationID = ""
     /// The identity service's host.
     public var identityServer = "dpm.demdex.net"
-    /// Days between two registrations; 0 registers at each session.
+    /// The interval between two registrations in days; 0 registers at each session.
     public var registrationDelay = 7
     /// Whether nothing is registered.
     public var registrationPaused = false
@@ -92,7 +92,7 @@ public struct AdobeSettings: AdapterSettings {
     public var tagFields: [Tag: String] = [:]
     /// The posted value of an attribute that was removed.
     public var unsetAttributes = Unset.empty
-    /// Whether a value that the vendor holds already is left out.
+    /// Whether values that the vendor already holds are left out.
     public var onlyChanges = true
     /// The form of points in time.
     public var timeForm = TimeForm.spaced

@@ -129,7 +129,7 @@ extension AdobeSettings {
 }
 
 extension AttributeValue {
-    /// The value as a field takes it: one line of text; nil for several values.
+    /// Returns the value in a field's form, as one line of text; nil for several values.
     func campaignText(_ form: AdobeSettings.TimeForm) -> String? {
         switch self {
         case .choices, .list, .object: nil

@@ -3,10 +3,10 @@ import PatchbayModel
 
 /// The vendor's identity of an installation (ECID): 38 decimal digits, an opaque text.
 enum Identity {
-    /// Under which name an app gives the identity that the vendor's own SDK made.
+    /// The name under which an app passes the identity of the vendor's own SDK.
     static let name: Device.IdentityName = "adobe.ecid"
 
-    /// Returns the identity that the adapter makes for an installation: the same on every machine for the same number.
+    /// Returns the identity that the adapter generates for an installation, the same on every machine for the same number.
     static func made(for subject: Subject, _ generation: Int) -> String {
         RuleID.adobe("I1").fire()
         let name = String(joining: "adobe.ecid:", subject.rawValue, "#", generation.description)
@@ -65,7 +65,7 @@ struct PushService {
         self = row
     }
 
-    /// The form of the service's tokens on the wire; nil if the text is not a token.
+    /// Returns the form of the service's tokens on the wire; nil if the text is not a token.
     static func text(of token: PushToken) -> String? {
         let bytes = token.value.utf8
         switch token.service {

@@ -51,7 +51,7 @@ enum RetryLaw: CaseIterable {
         case .replied(let reply) where self == .hits && reply.redirects(within: settings.base):
             RuleID.adobe("Q12").fire()
             return .accepted
-        // An opt-out is not given up for a fault of the service.
+        // A fault of the service does not complete an opt-out.
         case .replied(let reply) where endsReach && (reply.status >= 500 || reply.status == 429): return .retry
         case .replied: return row.meaning
         case .failed(let failure):

@@ -3,7 +3,7 @@ import PatchbayJSON
 import PatchbayModel
 
 extension AltcraftSimulator {
-    /// Notes a push that arrived or was opened.
+    /// Records a push that arrived or was opened.
     func pushEvent(_ request: WireRequest, _ caller: Caller, _ state: inout State) throws(Refusal) -> WireResponse {
         try QueryReader(request, only: ["matching_mode"]).matching(caller)
         let body = try Body(request.json, only: ["time", "smid"])
@@ -18,7 +18,7 @@ extension AltcraftSimulator {
     ]
     private static let jsonParts: Set<String> = ["wd", "mi", "ma", "sn", "pf"]
 
-    /// Notes a custom event, with the profile fields and the subscription that it carries.
+    /// Records a custom event with its profile fields and subscription.
     func customEvent(_ request: WireRequest, _ caller: Caller, _ state: inout State) throws(Refusal) -> WireResponse {
         let query = try QueryReader(request, only: ["i", "tr", "t", "v"])
         let pixel = try query.required("i")

@@ -71,7 +71,7 @@ public struct AltcraftState: Codable, Sendable, Equatable {
     public var customEvents: [CustomEvent] = []
     /// Every request id, in the order received.
     public var requestIDs: [String] = []
-    /// Request ids that came again.
+    /// The ids of repeated requests.
     public var duplicates: [String] = []
     /// The number of objects created so far.
     var count = 0

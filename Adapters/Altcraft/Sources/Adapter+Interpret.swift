@@ -197,7 +197,7 @@ private final class Reading {
         Dictionary(categories.compactMap { one in one.name.map { ($0, one.isActive ?? true) } }) { $1 }
     }
 
-    /// Notes the subscription of this installation as an answer shows it; none is an answer, too.
+    /// Records the subscription of this installation from a reply. A reply without a subscription also counts.
     private func saw(
         _ subscription: AltcraftAnswer.Subscription?,
         at address: PushAddress?,
@@ -289,7 +289,7 @@ private final class Reading {
         .accepted(note(answer, memory), answer: answer.json)
     }
 
-    /// A success that the configuration does not believe: nothing is taken for granted.
+    /// Handles a success that the settings do not trust: no state is assumed.
     private func unsaid(_ answer: AltcraftAnswer, _ memory: inout AltcraftMemory) -> Result {
         if let address = sent.address { memory.change(contact, at: address) { $0.status = nil } }
         if let on = stay(&memory) { return on }
@@ -356,7 +356,7 @@ private final class Reading {
         return .rejected(finding.at(detail: detail), answer: answer(\.final).json)
     }
 
-    /// Whether the operation takes something back that the vendor must not keep: it is repeated without a limit.
+    /// Whether the operation ends a subscription that the vendor must not keep. It is repeated without a limit.
     private var endsSubscription: Bool {
         switch pending.operation.action {
         case .unregister, .erase: true
@@ -464,7 +464,7 @@ private final class Reading {
 
 /// The retry policy.
 enum RetryLadder {
-    /// The answer that ends an operation; an outage does not count.
+    /// The number of refusals after which an operation is rejected. An outage does not count.
     static let attempts = 16
     /// 5.5 to the power of 0 to 5 seconds; exact, as the vendor's SDK counts.
     static let backoff = Backoff([1_000, 5_500, 30_250, 166_375, 915_063, 5_032_844].map { .milliseconds($0) })

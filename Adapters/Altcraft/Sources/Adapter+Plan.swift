@@ -97,7 +97,7 @@ struct Planner {
     let memory: AltcraftMemory
     let pending: PendingOperations<AltcraftDevice>
     private let now: Instant
-    /// The newest registered installation, wherever it waits; else the remembered one.
+    /// The newest registered installation, pending or hidden; otherwise the one in the memory.
     let device: Device?
     private let registrations: [Head]
 
@@ -190,7 +190,7 @@ struct Planner {
 
     // MARK: Facts that change while work waits
 
-    /// The last change of person, pending or begun.
+    /// The last change of person, pending or in progress.
     private var newestPersonChange: AltcraftMemory.Mark? {
         let shown = pending.all(.switchContact).last.map { ($0.operation, $0.sequence) }
         let hidden = pending.hidden.last(.switchContact).map { ($0.operation, $0.sequence) }
@@ -205,13 +205,13 @@ struct Planner {
         return last.contact.map(ScalarString.init) != person(head).map(ScalarString.init)
     }
 
-    /// The place of the last pending unregister; nil without one.
+    /// The position of the last pending unregistration; nil without one.
     private var unregister: Int64? {
         let shown = pending.all(.leave).last { $0.operation.action == .unregister }?.sequence
         return [shown, pending.hidden.last(.unregister)?.sequence].compactMap(\.self).max()
     }
 
-    /// Whether the provider was left after an operation was captured.
+    /// Whether the provider was removed after an operation was captured.
     func isLeft(_ head: Head) -> Bool {
         guard pending.isLeaving || unregister != nil else { return false }
         return unregister.map { $0 > head.sequence } ?? true
@@ -239,7 +239,7 @@ struct Planner {
 
     // MARK: The installation
 
-    /// Remembers the newest of the registrations that wait; a token that changed is sent to the vendor first.
+    /// Stores the newest of the pending registrations. A changed token is sent to the vendor first.
     private func register(_ head: Head) throws(Held) -> Next {
         let hidden = pending.hidden.last(.registerDevice)
         let shown = registrations.last
@@ -263,7 +263,7 @@ struct Planner {
         return .settle([head.id: .unchanged(FindingRow.deviceKept.at())], remembering: next)
     }
 
-    /// Notifies the vendor that a token took another's place.
+    /// Reports to the vendor that a token replaced another.
     func move(from old: PushAddress, to address: PushAddress, _ head: Head) throws(Held) -> Next {
         RuleID.altcraft("T1").fire()
         // The newest token's update has the operation's own id, and one that it must wait for another.
@@ -279,9 +279,9 @@ struct Planner {
         return send(.tokenUpdate, maker.post(path, TokenUpdateQuery.table, query, TokenUpdateCall.table, call), head)
     }
 
-    /// The token update that a person's subscription needs first; nil if it needs none.
+    /// Returns the token update that must precede a person's subscription; nil if it needs none.
     ///
-    /// - Throws: That a registration of the same person brings it.
+    /// - Throws: The reason to wait, if a registration of the same person carries the update.
     func updateFirst(_ head: Head) throws(Held) -> Next? {
         guard let move = memory.move(of: person(head), to: address) else { return nil }
         RuleID.altcraft("T2").fire()

@@ -32,9 +32,9 @@ public struct AltcraftDevice: VendorAdapter {
 
     /// The progress of an operation with two requests.
     public enum Step: String, Codable, Sendable, Equatable {
-        /// The new person had no subscription: one is made.
+        /// Subscribes the new person, who had no subscription.
         case subscribe
-        /// A release without a clear reply may have subscribed a person who has decided otherwise: that is undone.
+        /// Reverts a release without a clear reply that may have subscribed a person who has decided otherwise.
         case restore
         /// The old tags are deleted: the new ones are added.
         case addTags
@@ -185,7 +185,7 @@ extension AltcraftDevice {
         }
     }
 
-    /// Which request an operation becomes, as far as options are concerned; nil: none has a place.
+    /// Returns the kind of request that an operation's options are for; nil if its request accepts none.
     private func use(of action: Action) -> CallOption.Use? {
         switch action {
         case .changeSubscription, .switchContact, .unregister: .subscription
@@ -321,13 +321,13 @@ extension AltcraftDevice {
         }
     }
 
-    /// The message of a push: the payload's own id, else the one that the app gave.
+    /// Returns the message of a push: the payload's own id, otherwise the one that the app passes.
     func messageID(_ payload: JSONObject, _ operation: EngagementOperation) -> String? {
         let own = payload["_uid"]?.string ?? payload["_uid"]?.number?.text
         return [own, options(operation)["uid"]?.string].compactMap(\.self).first { !$0.isEmpty }
     }
 
-    /// The pixel that takes an event: the event's own, else the configuration's.
+    /// Returns the pixel that receives an event: the event's own, otherwise the configuration's.
     func pixel(_ options: JSONObject) -> String? {
         RuleID.altcraft("M10").fire()
         if let own = options["pixel"]?.string, !own.isEmpty { return own }

@@ -26,7 +26,7 @@ public struct AltcraftAnswer: Hashable, Sendable {
         public var provider: String?
         /// `subscribed`, `unsubscribed` or `suspended`.
         public var status: String?
-        /// Every field that is stored, the app's own ones too. `_os_ver` comes back as an object.
+        /// Every stored field, including the app's own ones. `_os_ver` is returned as an object.
         public var fields: JSONObject?
         /// The categories.
         public var categories: [Category]?
@@ -44,20 +44,20 @@ public struct AltcraftAnswer: Hashable, Sendable {
         public var isActive: Bool?
     }
 
-    /// The HTTP status; nil if the vendor did not answer.
+    /// The HTTP status; nil without a reply.
     public var httpCode: Int?
-    /// The vendor's error number; 0 is none.
+    /// The vendor's error number; 0 means no error.
     public var error: Int?
     /// The vendor's error text.
     public var errorText: String?
-    /// The profile; nil if the request was not synchronous, failed, or found none.
+    /// The profile; nil if the request was not synchronous, failed, or found no profile.
     public var profile: Profile?
     /// The vendor's number for the outcome, as on its page.
     public var eventCode: Int?
     /// The vendor's number for the outcome, as in newer SDKs.
     public var renumberedEventCode: Int?
 
-    /// Reads a verdict's answer; nil if it is none of this adapter.
+    /// Reads a verdict's answer; nil if it is not an answer of this adapter.
     public init?(_ json: JSONValue) {
         guard json["httpCode"] != nil else { return nil }
         httpCode = json["httpCode"]?.integer.map(Int.init)
@@ -80,7 +80,7 @@ public struct AltcraftAnswer: Hashable, Sendable {
 
     /// The answer as JSON: `httpCode`, `error`, `errorText`, `profile`, `eventCode`, `renumberedEventCode`.
     public var json: JSONValue {
-        // Every success has one: it is made member by member, and not of a list.
+        // Every success creates one, so it is built member by member and not from a list.
         var object = JSONObject()
         object.reserveCapacity(6)
         object["httpCode"] = httpCode.map(JSONValue.integer) ?? .null

@@ -43,7 +43,7 @@ struct Authorization {
 /// The reason why an operation can't be sent yet. It holds later operations of the same person, and no others.
 struct Held: Error {
     let finding: Finding
-    /// When it is worth another look even if nothing happens; nil is never.
+    /// The time of the next attempt without another event; nil for none.
     var until: Instant?
 }
 
@@ -119,7 +119,7 @@ struct MatchingClaim {
         fire()
     }
 
-    /// The rules by which it was taken.
+    /// Marks the claim's rules as fired.
     func fire() { for rule in Self.rules { rule.fire() } }
 
     private static let rules: [RuleID] = ["A2", "A10"].map(RuleID.altcraft)

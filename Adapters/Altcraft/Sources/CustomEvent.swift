@@ -77,7 +77,7 @@ final class CustomEvent: Sendable {
     /// The parts that the event may have, by their rows.
     var rows: [Int] { options.isEmpty ? Self.ownParts : Array(Self.table.rows.indices) }
 
-    /// Adds a part as it is written; false if the event has none.
+    /// Appends a part in its written form. Returns false if the event lacks it.
     func append(_ row: Int, to bytes: inout [UInt8]) -> Bool {
         let isJSON = Self.jsonParts[row] && (row != Self.messagePart || adapter.settings.messageIDForm != .text)
         return Self.table.append(row, of: self, asJSON: isJSON, to: &bytes)
@@ -85,7 +85,7 @@ final class CustomEvent: Sendable {
 }
 
 extension WireFormat<[AttributeName: AttributeValue]> {
-    /// Plain values by their names, in the order of these; several in one are left out.
+    /// Plain values by their names, in order. Lists and objects are left out.
     static let scalars = WireFormat("JSON", schema: [:]) { attributes, writer in
         writer.beginObject()
         for (name, value) in attributes.inOrder where value.isScalar {
@@ -111,7 +111,7 @@ struct Form {
         return Array((disposition + "Content-Type: \(type); charset=utf-8\r\n\r\n").utf8)
     }
 
-    /// The parts of an event, in their order; `id` is the request's.
+    /// Writes the parts of an event in their order; `id` is the request's.
     init(_ event: CustomEvent, id: String) {
         RuleID.altcraft("M2").fire()
         RuleID.altcraft("M9").fire()
@@ -125,7 +125,7 @@ struct Form {
         }
     }
 
-    /// The parts with a boundary between them; nil if one of them holds it.
+    /// Returns the parts with a boundary between them; nil if one of them contains the boundary.
     private static func bytes(of event: CustomEvent, between boundary: String) -> [UInt8]? {
         let boundary = Array(boundary.utf8)
         // After each part. The first part has no line break before it.

@@ -6,7 +6,7 @@ import PatchbayModel
 struct AltcraftField {
     /// The field's name at the vendor.
     let name: String
-    /// The attribute that it holds by default.
+    /// The attribute of the field by default.
     let attribute: AttributeName?
     /// The form as text, for the remedy of a finding.
     let form: String
@@ -14,7 +14,7 @@ struct AltcraftField {
     let rule: RuleID
     private let write: @Sendable (AttributeValue, AltcraftSettings) -> JSONValue?
 
-    /// The value in the field's form; nil if it has none. The rule counts as fired.
+    /// Returns the value in the field's form; nil if it has none. Marks the rule as fired.
     func value(_ value: AttributeValue, _ settings: AltcraftSettings) -> JSONValue? {
         rule.fire()
         return write(value, settings)
@@ -126,8 +126,8 @@ enum Address {
         return parts.count == 2 && parts.allSatisfy { !$0.isEmpty } && !text.contains(where: \.isWhitespace)
     }
 
-    /// The number without spaces, dashes and brackets, and without a trunk zero in brackets; nil unless 5 to 15 digits are
-    /// left, perhaps after a plus sign.
+    /// Returns the number without spaces, dashes and brackets, and without a trunk zero in brackets; nil unless 5 to 15 digits
+    /// remain, with an optional plus sign.
     static func phone(_ text: String) -> String? {
         let signs = " -()./"
         let isASCII = text.utf8.allSatisfy { $0 < 0x80 }
@@ -153,7 +153,7 @@ struct ProfileFields {
 
     init(_ settings: AltcraftSettings) { self.settings = settings }
 
-    /// The field that holds an attribute.
+    /// Returns the field of an attribute.
     static func name(of attribute: AttributeName, _ settings: AltcraftSettings) -> String {
         settings.fieldNames[attribute] ?? attribute.rawValue
     }
@@ -174,7 +174,7 @@ struct ProfileFields {
         }
     }
 
-    /// Adds fields that the caller gave by the vendor's names; they win.
+    /// Adds fields that the caller passed under the vendor's names. They take precedence.
     mutating func add(_ fields: JSONObject) {
         for field in fields { object[field.name] = field.value }
     }
@@ -220,7 +220,7 @@ struct ProfileFields {
         return .success(Self.update(action, .array(texts), .altcraft("F9")))
     }
 
-    /// A value that is not taken for an instruction: an object that looks like one is set by one.
+    /// Returns a value that can't be read as an instruction. An object that looks like one is sent inside an instruction.
     private static func plain(_ value: JSONValue) -> JSONValue {
         value["action"] == nil ? value : update("set", value, .altcraft("F22"))
     }
@@ -233,7 +233,7 @@ struct ProfileFields {
 }
 
 extension AttributeValue {
-    /// The value as any profile field takes it.
+    /// The value in the form of any profile field.
     var wire: JSONValue {
         switch self {
         case .integer(let number): .integer(number)
@@ -255,7 +255,7 @@ extension AttributeValue {
         }
     }
 
-    /// The value as a field takes it that holds one plain value; nil for several.
+    /// The value in the form of a field with one plain value; nil for several values.
     var scalar: JSONValue? { isScalar ? .some(wire) : .none }
 }
 
@@ -333,7 +333,7 @@ extension Subscription.State {
 
 /// The available queries for push subscriptions.
 enum StatusQuestion: String, CaseIterable {
-    /// The subscription made last in the profile.
+    /// The profile's latest subscription.
     case latest
     /// The last one of a provider: the argument `provider`, else the present one.
     case latestForProvider

@@ -12,15 +12,15 @@ struct PushAddress: Codable, Sendable, Equatable {
 
 /// The vendor state that an installation expects.
 public struct AltcraftMemory: AdapterMemory {
-    /// A push subscription of one contact that this installation made, or may have made.
+    /// A push subscription of one contact that this installation created, or may have created.
     struct Holding: Codable, Sendable, Equatable {
         /// The degree of certainty that the vendor has the subscription.
         enum Certainty: String, Codable, Sendable {
             /// The vendor confirmed it.
             case held
-            /// A token update without a clear reply may have made it.
+            /// A token update without a clear reply may have created it.
             case updating
-            /// Another request without a clear reply may have made it.
+            /// Another request without a clear reply may have created it.
             case possible
             /// The vendor replied that the subscription does not exist.
             case absent
@@ -48,7 +48,7 @@ public struct AltcraftMemory: AdapterMemory {
     struct Decision: Codable, Sendable, Equatable {
         /// The contact who decided; nil for the anonymous person.
         var contact: String?
-        /// The topic; nil is the whole subscription.
+        /// The topic; nil for the whole subscription.
         var topic: String?
         /// The vendor's status for the decision.
         var status: String
@@ -65,7 +65,7 @@ public struct AltcraftMemory: AdapterMemory {
         var sequence: Int64
     }
 
-    /// A subscription that a log-in makes when the person allows messages.
+    /// A subscription that a log-in creates once the person allows messages.
     struct Owed: Codable, Sendable, Equatable {
         /// The contact; nil for the anonymous person.
         var contact: String?
@@ -89,13 +89,13 @@ public struct AltcraftMemory: AdapterMemory {
     private var registered: Remembered<Device>?
     /// The push subscriptions of all contacts, the one that was confirmed last at the end.
     var holdings: [Holding] = []
-    /// A token whose update the vendor refused; it is not offered again.
+    /// A token whose update the vendor refused. It is not sent again.
     var refused: PushAddress?
     /// The last decisions about push, one for each contact and topic.
     var decisions: [Decision] = []
-    /// The last change of person that was begun.
+    /// The last change of person whose request was sent.
     var begunPersonChange: Mark?
-    /// The place of the last log-in of a known person in the order of capture; nil if there was none.
+    /// The position of the last log-in of a known person in the order of capture; nil if there was none.
     var logInAt: Int64?
     /// The log-in or log-out whose person was not subscribed, because that person had not allowed messages (L11).
     var owed: Owed?
@@ -103,7 +103,7 @@ public struct AltcraftMemory: AdapterMemory {
     var departures: [Mark] = []
     /// The position of the last completed unregistration. Operations that were captured before it subscribe no contact.
     var leftAt: Int64?
-    /// The role token's mark; nil as long as there never was a role token.
+    /// The role token's mark; nil if no role token was ever used.
     var signature: Signature?
 
     /// Nothing known.
@@ -123,7 +123,7 @@ public struct AltcraftMemory: AdapterMemory {
         return memory
     }
 
-    /// Everybody under whom the vendor may still reach this installation.
+    /// The contacts under whom the vendor may still reach this installation.
     public var registeredContacts: [String?] { holdings.filter(\.mayBeSubscribed).map(\.contact) }
 
     /// The newest registered installation.
@@ -149,7 +149,7 @@ public struct AltcraftMemory: AdapterMemory {
 // MARK: - Subscriptions
 
 extension AltcraftMemory {
-    /// The subscription of a contact under a token; nil if nothing is known of it.
+    /// Returns the subscription of a contact under a token; nil if it is unknown.
     func holding(of contact: String?, at address: PushAddress?) -> Holding? {
         holdings.last { $0.isOf(contact) && $0.address == address }
     }
@@ -206,7 +206,7 @@ extension AltcraftMemory {
         }
     }
 
-    /// The vendor put a token in the place of another.
+    /// Records that the vendor replaced a token.
     mutating func moved(_ contact: String?, from old: PushAddress, to new: PushAddress) {
         var next =
             holding(of: contact, at: old)
@@ -282,7 +282,7 @@ extension AltcraftMemory {
         return status == Subscription.State.subscribed.rawValue ? nil : status
     }
 
-    /// Notes a decision, unless a later one is known.
+    /// Records a decision, unless a later one is known.
     mutating func note(_ decision: Decision) {
         if let known = self.decision(of: decision.contact, on: decision.topic) {
             guard known.sequence <= decision.sequence else { return }
@@ -292,7 +292,7 @@ extension AltcraftMemory {
         if decisions.count > Self.entryLimit { decisions.removeFirst() }
     }
 
-    /// Notes a change of person whose request was sent.
+    /// Records a change of person whose request was sent.
     mutating func beginPersonChange(_ mark: Mark) {
         if mark.contact != nil { logInAt = max(logInAt ?? .min, mark.sequence) }
         guard begunPersonChange.map({ $0.sequence < mark.sequence }) ?? true else { return }
@@ -307,17 +307,17 @@ extension AltcraftMemory {
         }
     }
 
-    /// Notes an unregistration.
+    /// Records an unregistration.
     mutating func depart(_ mark: Mark) {
         comeBack(mark.contact)
         departures.append(mark)
         if departures.count > Self.entryLimit { departures.removeFirst() }
     }
 
-    /// Notes that an unregister is done.
+    /// Records that an unregistration is complete.
     mutating func leave(at sequence: Int64) { leftAt = max(leftAt ?? sequence, sequence) }
 
-    /// Nothing is owed to a contact any more who may come back.
+    /// Forgets a contact's unregistrations, because the contact has come back.
     mutating func comeBack(_ contact: String?) {
         departures.removeAll { $0.contact.map(ScalarString.init) == contact.map(ScalarString.init) }
     }
@@ -325,7 +325,7 @@ extension AltcraftMemory {
 
 /// The content of a subscription request, a token update or a release, read from its body.
 struct SentSubscription {
-    /// The token that the request is about; the new one of an update.
+    /// The token that the request concerns; for an update, the new one.
     let address: PushAddress?
     /// The token that an update replaces.
     let oldAddress: PushAddress?
@@ -352,7 +352,8 @@ struct SentSubscription {
 }
 
 extension AltcraftMemory.Signature {
-    /// Captures of the last moments before a changed role token was first seen count as made under it.
+    /// The period before a changed role token is first noticed. Operations captured in it count as captured under the new
+    /// token.
     static let grace = Duration.seconds(5)
 
     /// The mark of a configuration: enough to see a change, too little to find the token.

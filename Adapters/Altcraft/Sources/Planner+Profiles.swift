@@ -125,7 +125,7 @@ extension Planner {
 }
 
 extension AltcraftSettings {
-    /// The fields that leave: a null among them only where the configuration sends it.
+    /// Returns the fields to send. Null values are included only if the configuration sends them.
     func sent(_ fields: JSONObject) -> JSONObject {
         RuleID.altcraft("F23").fire()
         guard nullFields == .omit else { return fields }

@@ -43,7 +43,7 @@ extension Planner {
         }
     }
 
-    /// Changes a topic; the subscription's status stays as it is.
+    /// Changes a topic. The subscription's status stays unchanged.
     private func change(_ category: Category, _ status: String, _ fields: JSONObject, _ head: Head) throws(Held) -> Next
     {
         RuleID.altcraft("B12").fire()
@@ -77,7 +77,8 @@ extension Planner {
         return try subscribe(head, laterDecision(head) ?? Subscription.State.subscribed.rawValue, fields: fields)
     }
 
-    /// Unsubscribes or suspends wherever the vendor may reach the person; it waits for no token, permission or update.
+    /// Unsubscribes or suspends under every address at which the vendor may reach the person, without waiting for a token,
+    /// permission or update.
     private func optOut(_ head: Head, _ status: String, fields: JSONObject) throws(Held) -> Next {
         let places = memory.reachable(person(head)).map(\.address)
         guard let place = places.first ?? ownAddress(head) else {
@@ -86,7 +87,7 @@ extension Planner {
         return try subscribe(head, status, fields: fields, at: place)
     }
 
-    /// Ends an opt-out that has nothing to change at the vendor, and keeps the decision for the subscription that may come.
+    /// Completes an opt-out without effect at the vendor, and stores the decision for a later subscription.
     private func keep(_ head: Head, _ status: String, on topic: String?, _ row: FindingRow) -> Next {
         var next = memory
         next.note(
@@ -120,7 +121,7 @@ extension Planner {
         memory.decision(of: person(head), on: nil).flatMap { $0.sequence > head.sequence ? $0.status : nil }
     }
 
-    /// A subscription request; the present token's, or that of `place`.
+    /// Returns a subscription request for the present token, or for that of `place`.
     func subscribe(
         _ head: Head,
         _ status: String,
@@ -261,8 +262,8 @@ extension Planner {
         if head.step == .subscribe {
             guard pending.allowsPushMessages else { return owe(head) }
             if let pause = try pause(head) { return pause }
-            // The vendor has confirmed the release; the later decision replaces only the subscription, unless one that is still
-            // later was sent already.
+            // The vendor has confirmed the release. The later decision replaces only the subscription, unless an even later one
+            // was already sent.
             if saysNothingElse(head), laterDecision(head) == nil, laterPending(nil, head) != nil {
                 RuleID.altcraft("T9").fire()
                 return .settle([head.id: .accepted()])
@@ -296,7 +297,7 @@ extension Planner {
         return last
     }
 
-    /// Releases the suspended subscription of the person who comes, which suspends those of everybody else under the token.
+    /// Releases the suspended subscription of the new person. This suspends those of all other people under the token.
     private func release(_ head: Head) throws(Held) -> Next {
         // Others may be subscribed under a token from before: it is released first.
         let present = address ?? memory.holdings.last { $0.certainty != .absent }?.address
@@ -339,7 +340,7 @@ extension Planner {
         return try subscribe(head, Subscription.State.unsubscribed.rawValue, at: target)
     }
 
-    /// Ends a log-in or a log-out whose person is not subscribed, until the person allows messages.
+    /// Completes a log-in or a log-out without a subscription, which follows when the person allows messages.
     private func owe(_ head: Head) -> Next {
         RuleID.altcraft("L11").fire()
         var next = memory
@@ -349,8 +350,8 @@ extension Planner {
         return .settle([head.id: head.step == nil ? .unchanged(finding) : .accepted(finding)], remembering: next)
     }
 
-    /// Ends the subscriptions of a person who no longer allows messages (L14), and subscribes a person who now does, if a denial
-    /// or a log-in ended the subscription or did not make one (L11).
+    /// Ends the subscriptions of a person who no longer allows messages (L14). Subscribes a person who now does, if a denial or
+    /// a log-in ended or prevented the subscription (L11).
     func follow(_ consent: Consent, _ head: Head) throws(Held) -> Next {
         if let state = head.operation.action.pushMessageConsent, state != .granted,
             !pending.allowsPushMessages(to: head.operation.contact),
@@ -393,7 +394,7 @@ extension Planner {
         return .settle([head.id: .accepted(FindingRow.eraseByHand.at())], remembering: AltcraftMemory())
     }
 
-    /// Suspends each subscription of the person that is subscribed; anything else stays as it is.
+    /// Suspends each active subscription of the person. Other subscriptions stay unchanged.
     func leave(_ head: Head) throws(Held) -> Next {
         if let end = try end(.suspended, head) {
             RuleID.altcraft("E1").fire()

@@ -89,7 +89,7 @@ struct ImportFields: Sendable {
 /// Converts a profile to a contact, and collects findings about parts that can't be read.
 private struct ProfileDraft {
     private(set) var findings: [Finding] = []
-    /// Subscriptions whose status can't be read.
+    /// The subscriptions with an unreadable status.
     private(set) var unread: Set<Subscription.Key> = []
     /// Whether the global status cannot be read.
     private(set) var deniesAll = false
@@ -185,7 +185,7 @@ private struct ProfileDraft {
         guard let type = settings.types[name].flatMap(AttributeType.init) ?? usual, type != value.type else {
             return value
         }
-        // A text that the type would change, such as a number with leading zeros, stays one; several values are a list.
+        // A text that the type would change, such as a number with leading zeros, stays a text. Several values are a list.
         let isText = value.type == .string
         if let converted = value.converted(to: type),
             !isText || type != .choices && converted.converted(to: .string) == value
@@ -200,7 +200,7 @@ private struct ProfileDraft {
         return value
     }
 
-    /// A value that is there; nil, with a finding, for a number that can't be held.
+    /// Returns a value; nil, with a finding, for a number that can't be represented.
     private mutating func held(_ json: JSONValue, _ path: String) -> AttributeValue? {
         let value = AttributeValue(plain: json)
         if value == nil { findings.append(FindingRow.profileNumber.at("data".dot(path))) }
@@ -348,7 +348,7 @@ private struct ProfileDraft {
         return subscription
     }
 
-    /// Takes a subscription; of several entries for one channel and topic the one that allows least counts.
+    /// Adds a subscription. Of several entries for one channel and topic, the one that permits the least counts.
     private mutating func add(_ subscription: Subscription, _ path: String, to contact: inout Contact) {
         guard let place = contact.subscriptions.firstIndex(where: { $0.key == subscription.key }) else {
             return contact.subscriptions.append(subscription)
@@ -388,8 +388,8 @@ extension [Subscription] {
 }
 
 extension AttributeValue {
-    /// The JSON of a profile field: text, number, boolean, list or object, without types; nil for nothing, and for a number
-    /// that can't be held, alone or in a list or an object.
+    /// Reads the JSON of a profile field: text, number, Boolean, list or object, without types; nil for null, and for a number
+    /// that can't be represented, alone or in a list or an object.
     init?(plain json: JSONValue) {
         switch json {
         case .null: return nil

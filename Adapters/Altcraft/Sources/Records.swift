@@ -588,7 +588,7 @@ private struct ProfileComposer {
 }
 
 extension JSONValue {
-    /// Whether a text in it is, or holds, the character NUL; names of members count.
+    /// Whether a text in the value contains the character NUL, including names of members.
     var holdsNUL: Bool {
         switch self {
         case .string(let text): text.utf8.contains(0)

@@ -34,7 +34,7 @@ extension ReplyTable {
 struct ServerComplaint {
     private let text: String
 
-    /// The error text of an answer; nil if it has none.
+    /// Reads the error text of a reply; nil if it has none.
     init?(_ response: WireResponse) {
         guard let text = response.json?["error_text"]?.string, !text.isEmpty else { return nil }
         self.text = text
@@ -71,7 +71,7 @@ struct EventCodes: Sendable, Equatable {
 
     /// The subject of the numbers: an endpoint, with a status for subscriptions.
     let name: String
-    /// As on the vendor's page and in the first SDKs; nil where there was no such request.
+    /// The numbers on the vendor's page and in the first SDKs; nil if there was no such request.
     let first: Numbers?
     /// As in newer SDKs.
     let renumbered: Numbers

@@ -61,7 +61,7 @@ public struct AltcraftSettings: AdapterSettings {
     public enum NullFields: String, NeutralWord {
         /// It is sent, as on Android.
         case send
-        /// It is left out with a finding, as on iOS.
+        /// The field is left out with a finding, as on iOS.
         case omit
     }
 
@@ -91,15 +91,15 @@ public struct AltcraftSettings: AdapterSettings {
 
     /// The interface's address, without a slash at its end.
     public var apiURL = ""
-    /// The resource's role token; where it is set, it signs everything and no contact's own token is used.
+    /// The resource's role token. If set, it signs every request, and no contact's own token is used.
     public var roleToken: Secret?
     /// The matching mode beside a role token.
     public var roleTokenMatching = RoleTokenMatching.pushSubscription
-    /// The pixel that receives custom events; empty: none.
+    /// The pixel that receives custom events; empty for none.
     public var pixel = ""
     /// The client id that custom events carry.
     public var clientID = ""
-    /// The profile field of type tags; empty: none.
+    /// The profile field of type tags; empty for none.
     public var tagsField = ""
     /// The vendor's names of attributes, where they differ.
     public var fieldNames = AltcraftField.systemNames

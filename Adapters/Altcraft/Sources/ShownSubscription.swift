@@ -8,7 +8,7 @@ struct ShownSubscription: Sendable {
 
     init(_ json: JSONValue) { self.json = json }
 
-    /// The channel; nil if none is named.
+    /// The channel; nil if the entry names none.
     var channel: String? { json["channel"]?.string.flatMap { $0.isEmpty ? nil : $0 } }
 
     /// The number of the resource, which may be text; nil if it is no whole number from 1.
@@ -26,7 +26,7 @@ struct ShownSubscription: Sendable {
     /// The state of the status, which is a name in either case or a number; nil if it is not one of the vendor's.
     var state: Subscription.State? { json["status"].flatMap(Self.state) }
 
-    /// The state of a status; nil if it is none of the vendor's.
+    /// Returns the state of a status; nil if it is not one of the vendor's.
     static func state(_ status: JSONValue) -> Subscription.State? {
         let text = status.string?.trimmed.lowercased() ?? status.integer.map { String($0) }
         return text.flatMap { states[$0] }
@@ -55,7 +55,7 @@ struct ShownSubscription: Sendable {
     /// The members of an entry that hold the address it is for, by the kind of identifier.
     static let addressMembers: [(name: String, kind: IdentifierKind)] = [("email", .email), ("phone", .phone)]
 
-    /// The address that the entry is for; nil if it names none.
+    /// The address of the entry; nil if it names none.
     var address: Identifier? {
         let channel = channel
         let members = Self.addressMembers.filter { ($0.kind == .email) == (channel == Channel.email.rawValue) }

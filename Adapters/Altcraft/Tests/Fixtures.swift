@@ -10,12 +10,12 @@ import PatchbayTesting
 
 /// JSON Web Tokens like those of a back end. Their signature is not checked.
 enum Token {
-    /// A token whose claim finds a profile by phone number in a database.
+    /// Returns a token whose claim finds a profile by phone number in a database.
     static func phone(_ number: String, database: Int) -> Secret {
         make(#"{"db_id":\#(database),"matching":"phone","phone":"\#(number)"}"#)
     }
 
-    /// A token whose claim `matching` holds that text.
+    /// Returns a token with a text as its claim `matching`.
     static func make(_ claim: String) -> Secret {
         signed(JSONValue.object(["matching": .string(claim), "exp": 1_999_999_999]).text)
     }

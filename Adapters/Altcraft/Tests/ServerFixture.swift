@@ -56,9 +56,8 @@ enum ServerFixture {
                     ]
                 ),
             ],
-            // It is unknown whether the vendor accepted a goal or an increment that was in flight when the process crashed.
-            // A goal
-            // needs an existing profile, so it can't be a contact's first operation.
+            // It is unknown whether the vendor accepted a goal or an increment that was in flight when the process crashed. A
+            // goal needs an existing profile, so it can't be a contact's first operation.
             exemptions: ["goal-in-uncertainty", "increment-in-uncertainty"].map {
                 Exemption(
                     check: "a cut conversation ends as the whole one",

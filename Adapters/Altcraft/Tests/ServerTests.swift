@@ -305,7 +305,7 @@ import Testing
             ]
         )
         #expect(driver.account.profiles[0].optOuts == 1)
-        // The address of the resource comes before the profile's own.
+        // The address of the resource takes precedence over the profile's own.
         try driver.say("c-1", .identify([Identifier(.email, "new@shop.test")]))
         try driver.say("c-1", .changeSubscription(Subscription(channel: .email, state: .unsubscribed)))
         try driver.advance(30)
@@ -371,12 +371,12 @@ import Testing
         try driver.advance(30)
         #expect(driver.outcome(optOut)?.summary == "unchanged altcraft.server.optOut.kept")
         #expect(driver.account.profiles.isEmpty)
-        // The platform makes the contact with a phone that is subscribed.
+        // The platform creates the contact with a subscribed phone number.
         try driver.say("c-1", ServerDriver.set("town", "Turku"))
         try driver.advance(30)
         #expect(driver.account.profiles.first?.subscriptions.map { $0["status"] } == ["unsubscribed"])
 
-        // A later opt-in takes its place.
+        // A later opt-in replaces it.
         try driver.say("c-2", off)
         try driver.advance(30)
         try driver.say("c-2", ServerDriver.set("town", "Turku"))

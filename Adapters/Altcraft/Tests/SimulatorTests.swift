@@ -12,7 +12,7 @@ import Testing
 @Suite("Altcraft simulator") struct SimulatorTests {
     private static let base = "https://push.altcraft.example"
 
-    /// A request that the adapter makes, changed by the test.
+    /// Returns the reply to a request of the adapter that the test changes.
     private func respond(
         _ action: Action,
         options: JSONObject = [:],

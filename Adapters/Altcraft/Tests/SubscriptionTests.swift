@@ -231,7 +231,7 @@ import Testing
     {
         let driver = try Driver()
         driver.deliver(Driver.operation(RequestTests.subscribe, "s", contact: "aino"))
-        // The vendor may have done it, or not, when the process dies and the vendor is left.
+        // When the process crashes and the vendor is left, the vendor may or may not have processed the request.
         driver.processesReplacedRequests = vendorWorked
         driver.nextOutcomesByEndpoint[.tokenUpdate] = [.failed(TransportFailure(.lost, "timedOut"))]
         driver.capture(together: [Driver.operation(.registerDevice(Fixture.renewedPhone), "r", contact: "aino")])
@@ -240,7 +240,7 @@ import Testing
         #expect(Set(statuses(driver)) == ["suspended"])
     }
 
-    /// A person who was subscribed when the vendor was left.
+    /// Returns an installation whose person was subscribed when the vendor was left.
     private func away() throws -> Driver {
         let driver = try Driver()
         driver.deliver(Driver.operation(RequestTests.subscribe, "s", contact: "aino"))

@@ -12,7 +12,7 @@ public struct DESScene: VendorScene {
 
     public static let account: JSONObject = ["tokenLifetimeSeconds": 33_000]
 
-    /// An app gives none where a contact is named by value (``DESProofScene`` has one); the vendor hands out two.
+    /// The vendor issues two tokens. An app passes none if the value names the contact; ``DESProofScene`` has one.
     public static let handedOut: Set<String> = ["contactToken", "refreshToken"]
 
     public static let question = ReadRequest("inbox")
@@ -50,7 +50,7 @@ public struct DESScene: VendorScene {
         }
     }
 
-    /// One record per installation, and one per event for the contact that it came under.
+    /// Returns one record per installation, and one per event for the contact under which it arrived.
     public static func records(in state: DESState) -> [VendorRecord] {
         state.clients.map { client in
             VendorRecord(
@@ -120,9 +120,8 @@ public struct DESScene: VendorScene {
         return held
     }
 
-    /// Finds violations of the retry policy. A capture wakes a failing lane within a second, so operations count from then
-    /// on. A
-    /// query overtakes the queue. Its failure, or the failure of its token renewal, blocks no other operation.
+    /// Finds violations of the retry policy. A capture wakes a failing lane within a second, so operations count from then on.
+    /// A query overtakes the queue. Its failure, or the failure of its token renewal, blocks no other operation.
     public static func problems(in story: SceneStory, at account: DESState) -> [String] {
         var problems: [String] = []
         let captured = Set(story.entries.map(\.operation.id))

@@ -104,11 +104,11 @@ extension DESSimulator {
         state.tags[message] = tags
     }
 
-    // MARK: Views, clicks and the state that is given back
+    // MARK: Views, clicks and the returned state
 
     private func stateName(_ call: Call) -> [String] { call.version == "v4" ? ["deviceEventState"] : [] }
 
-    /// The counts after the rows, on top of those that came back.
+    /// Returns the counts after the rows, on top of the counts that the client returned.
     private func stats(after rows: Rows, echo: JSONValue?, _ call: Call, _ place: Int, _ state: State) throws(Refusal)
         -> JSONObject
     {

@@ -120,7 +120,7 @@ public struct DESSimulator: VendorSimulator {
         return place
     }
 
-    /// The place of an installation whose contact token is good.
+    /// Returns the index of an installation with a valid contact token.
     func authorized(_ call: Call, _ state: State) throws(Refusal) -> Int {
         let place = try registered(call, state)
         guard let token = state.clients[place].token, call.request[header: "X-Contact-Token"] == token.text else {

@@ -7,7 +7,7 @@ public struct DESState: Codable, Sendable, Equatable {
     public struct Token: Codable, Sendable, Equatable {
         /// The token.
         public var text: String
-        /// When, in milliseconds since 1970.
+        /// The time of issue, in milliseconds since 1970.
         public var issuedAt: Int64
     }
 
@@ -23,7 +23,7 @@ public struct DESState: Codable, Sendable, Equatable {
         public var registrations = 0
         /// The push token, if one is set.
         public var pushToken: String?
-        /// `anonymous`, or field and value; nil before any contact was set.
+        /// `anonymous`, or field and value; nil before the first contact.
         public var contact: String?
         /// The present contact token.
         public var token: Token?
@@ -33,9 +33,9 @@ public struct DESState: Codable, Sendable, Equatable {
         public var renewals = 0
         /// The last `X-Request-Order`.
         public var order: Int64 = 0
-        /// Device event states that were handed out and may come back, as JSON text.
+        /// The issued device event states that may be returned, as JSON text.
         var states: [String] = []
-        /// Whether a state ever came back since the last registration: from then on none may be missing.
+        /// Whether the client returned a state since the last registration. From then on, each request must contain one.
         var hasEchoed = false
         /// The maximum number of times that one request contained each row of v3.
         var rows: [String: Int] = [:]

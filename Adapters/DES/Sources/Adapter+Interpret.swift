@@ -65,7 +65,7 @@ private struct Reading {
         return resumed { $0.renewal = renewal }
     }
 
-    /// Whether an answer that sets a contact cannot be read: who the contact token belongs to is not known then.
+    /// Whether the reply to a change of contact is unreadable. The owner of the contact token is then unknown.
     private var lacksTokens: Bool {
         guard [.contact, .anonymousContact, .contactToken].contains(exchange.endpoint) else { return false }
         return exchange.outcome.reply.map { ReplyObject($0.body).isDamaged } ?? false
@@ -194,7 +194,7 @@ private struct Reading {
         case .registerDevice where isLeaving(memory):
             memory.mayHavePushToken && !head.stage.leftToken ? .pushTokenRemoval : .anonymousContact
         case .setConsent where memory.mayHavePushToken: .pushTokenRemoval
-        // The push token is taken back before some changes of contact; then the memory owes none.
+        // Some changes of contact are preceded by taking the push token back. The memory then owes none.
         case .identify, .switchContact:
             memory.mayHavePushToken && memory.pushToken == nil && !memory.owesPushToken ? .pushTokenRemoval : .contact
         default: nil

@@ -34,7 +34,7 @@ extension Pending<DESDevice> {
         return subscription.channel == .push && subscription.state != .subscribed
     }
 
-    /// Whether it makes the vendor send no push messages.
+    /// Whether the operation stops the vendor's push messages.
     var endsPush: Bool { isPushOptOut || operation.action.pushMessageConsent.map { $0 != .granted } ?? false }
 
     /// Whether the operation opts in to push.
@@ -111,7 +111,7 @@ final class Planner {
         return .settle(Dictionary(verdicts) { first, _ in first }, remembering: next)
     }
 
-    /// Ends operations from before a completed unregister, which a consent or a replay has released since, and a repeated
+    /// Completes operations from before a complete unregistration that a consent or a replay has released since, and a repeated
     /// registration at a vendor that is left.
     private func endLeftBehind() -> Result? {
         let leftAt = memory.leftAt ?? .min
@@ -139,14 +139,14 @@ final class Planner {
         return isShown || hidden.last(.registerDevice).map { $0.sequence > memory.leftAt ?? .min } ?? false
     }
 
-    /// The outcome of an operation that the vendor that is left can never receive.
+    /// Returns the verdict of an operation that the vendor can never receive because it is left.
     private func endAfterLeaving(_ head: Head) -> Verdict<DESDevice> {
         if head.operation.action.kind == .setConsent { return .accepted(FindingRow.consentKept.at()) }
         return head.isPushOptOut || head.isUnregister || head.isRepeatedRegistration
             ? .unchanged(FindingRow.nothingToLeave.at()) : .rejected(FindingRow.neverSent.at())
     }
 
-    /// Ends events of a person for whom the vendor's contact was never set: it is set for another person.
+    /// Completes events of a person for whom the vendor's contact was never set, because it is set for another person.
     private func endForOthers() -> Result? {
         guard memory.identity != nil && memory.person != nil || memory.overtaken != nil else { return nil }
         let others = stretch.filter { isForAnother($0) && !mayChangeContact(before: $0) }
@@ -277,7 +277,7 @@ final class Planner {
         head.endsPush || head.isUnregister || [.registerDevice, .erase].contains(head.operation.action.kind)
     }
 
-    /// Nothing is known at the vendor: the registration comes before everything, and an opt-out waits for none.
+    /// Plans the first request. Nothing is registered at the vendor, so the registration comes first, and no opt-out waits.
     private func begin() -> Result {
         if let optOut = stored.first(where: \.isPushOptOut) { return changePush(isOn: false, optOut) }
         if let consent = stored.first(where: { $0.operation.action.kind == .setConsent }) {
@@ -340,7 +340,7 @@ final class Planner {
 
     // MARK: Requests
 
-    /// The installation's id at the vendor: once taken it stays.
+    /// Returns the installation's id at the vendor, which never changes after the first registration.
     private func clientID(_ head: Head) -> String {
         if let known = memory.clientID { return known }
         var adopted: String?
@@ -365,7 +365,7 @@ final class Planner {
         let renewing = stored.filter { $0.step?.renewal != nil }
         guard let head = renewing.first, let renewal = head.step?.renewal else { return nil }
         switch renewal.stage {
-        // A renewal that failed waits: a queue whose operations it carried is closed.
+        // The repeat of a failed renewal waits, because a queue with its operations is closed.
         case .renew where isStopped: return nil
         case .renew: return renew(renewing)
         case .repeatRequest:
@@ -476,7 +476,7 @@ final class Planner {
         return send(.contact, maker(head).request(.contact, ContactCall.table, call), head)
     }
 
-    /// Sets or takes back the push token after a consent to messages: the vendor has no record of the consent itself.
+    /// Sets or takes back the push token after a consent to messages. The vendor has no record of the consent itself.
     private func followConsent(_ head: Head) -> Result {
         let kept = Result.settle([head.id: .accepted(FindingRow.consentKept.at())])
         let state = head.operation.action.pushMessageConsent
@@ -490,7 +490,7 @@ final class Planner {
         return setPushToken(token, head)
     }
 
-    /// Whether the person who is there, and the one whose contact the vendor holds, allow push messages. Who was only
+    /// Whether the current person and the person of the vendor's contact both allow push messages. A person who was only
     /// identified is known by the field's value.
     private var allowsPush: Bool {
         let names = memory.mayHaveContact ? [memory.person?.contact, memory.identity?.value] : []
@@ -518,7 +518,7 @@ final class Planner {
         return removePushToken(head)
     }
 
-    /// Whether an operation was captured for another person than the one whose contact is set.
+    /// Whether an operation was captured for another person than that of the vendor's contact.
     private func isOfAnother(_ head: Head) -> Bool {
         guard memory.identity != nil, let person = memory.person, person.contact != nil else { return false }
         return head.operation.contact != nil && person != Person(head.operation.contact)
@@ -580,7 +580,7 @@ final class Planner {
 
     // MARK: The contact
 
-    /// Whether another person has come since an operation.
+    /// Whether another person has logged in since an operation.
     private func isOfFormer(_ head: Head) -> Bool { pending.cameAfter.map { head.sequence <= $0 } ?? false }
 
     /// Whether another person has logged in since an operation, although no pending change of person shows it, because that
@@ -592,7 +592,7 @@ final class Planner {
         return !isShown && !hidden.contains { $0.sequence > head.sequence }
     }
 
-    /// Ends a log-in that a later change of person has overtaken; it is kept.
+    /// Rejects a log-in that a later change of person has overtaken. It is kept.
     private func overtaken(_ head: Head) -> Result {
         var next = memory
         next.noteOvertaken(Person(head.operation.contact))
@@ -626,7 +626,7 @@ final class Planner {
         )
     }
 
-    /// The credential of an operation; nil if it has none, or an expired one.
+    /// Returns the credential of an operation; nil if it has none, or an expired one.
     private func usableToken(of head: Head) -> Secret? {
         head.credential.flatMap { $0.value.isEmpty || IDToken.hasExpired($0, at: moment.date) ? nil : $0 }
     }
@@ -677,7 +677,7 @@ final class Planner {
 
     // MARK: Events
 
-    /// All events that wait leave together, as far as the next change of contact.
+    /// Sends all pending events up to the next change of contact.
     private func report(_ head: Head) -> Result {
         let horizon = max(horizon, head.sequence)
         let batch = stretch.filter { $0.isEvent && $0.sequence <= horizon && !isForAnother($0) }
@@ -686,7 +686,7 @@ final class Planner {
         return events(batch, nil)
     }
 
-    /// A request with these operations' events; a repeat carries as many views and clicks as the first time.
+    /// Returns a request with these operations' events. A repeat carries as many views and clicks as the first request.
     private func events(_ heads: [Head], _ renewal: DESDevice.Renewal?) -> Result {
         if memory.mustRegister == true, let registration = registerAgain(heads) { return registration }
         let batch = EventBatch(heads, self)

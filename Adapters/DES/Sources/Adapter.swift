@@ -15,7 +15,7 @@ public struct DESDevice: VendorAdapter {
     public struct Step: Codable, Sendable, Equatable {
         /// Its token is being renewed.
         var renewal: Renewal?
-        /// The installation's registration was taken.
+        /// Whether the vendor accepted the installation's registration.
         var isRegistered = false
         /// Whether the anonymous contact was requested.
         var hasContact = false
@@ -23,11 +23,11 @@ public struct DESDevice: VendorAdapter {
         var isAnonymousRefused = false
         /// Its push token was set.
         var hasToken = false
-        /// The old application's push token was taken back.
+        /// Whether the old application's push token was taken back.
         var leftToken = false
-        /// The old application's contact was left.
+        /// Whether the old application's contact was removed.
         var leftContact = false
-        /// The contact was changed then, by the wall clock; its session has to be reported.
+        /// The time of the change of contact, by the wall clock. Its session has to be reported.
         var changedAt: Instant?
         /// The progress of taking the push token back although the contact token is refused.
         var recovery: Recovery?
@@ -138,7 +138,7 @@ extension DESDevice {
             case .denied?, .unknown?: queue = .optOuts
             }
         case .changeSubscription(let subscription) where subscription.channel == .inApp: queue = .local
-        // A request in front of them that has no answer does not stop them.
+        // An earlier request without a reply does not block them.
         case .changeSubscription(let subscription) where subscription.state != .subscribed: queue = .optOuts
         case .erase, .unregister: queue = .optOuts
         case .track(.messageViewed): queue = .views
@@ -178,7 +178,7 @@ extension DESDevice {
         return examine(change.identifiers, at: "action.switch.identifiers")
     }
 
-    /// One kind of identifier names the contact; the others have no place.
+    /// Validates identifiers. One kind of identifier names the contact; the others have no counterpart.
     private func examine(_ identifiers: [Identifier], at path: String) -> [Finding] {
         let own = IdentifierKind(rawValue: settings.contactIdentifier)
         let unknowns = identifiers.enumerated().filter { $0.element.kind != own }
@@ -253,7 +253,7 @@ extension DESDevice {
         return [FindingRow.campaignNumber.at(path)]
     }
 
-    /// The name under which an app gives the client id that the vendor's own SDK made.
+    /// The name under which an app passes the client id of the vendor's own SDK.
     static let adoptedClient: Device.IdentityName = "des.clientID"
 
     /// Marks a registration that the adapter itself requests, to set the push token again.
@@ -262,7 +262,7 @@ extension DESDevice {
 
 /// Validates push tokens for the vendor.
 enum PushAddress {
-    /// Returns the token's text as it is sent; nil if it has no usable form.
+    /// Returns the token's text on the wire; nil if it has no usable form.
     static func text(_ token: PushToken) -> String? {
         let value = token.value
         guard token.service == .apns else {

@@ -56,7 +56,7 @@ struct EventAnswer {
         return .object(content)
     }
 
-    /// The campaigns whose views and clicks are no longer wanted (v3).
+    /// The campaigns whose views and clicks the vendor no longer expects (v3).
     var oldCampaigns: Set<String> { Set(body["oldCampaigns"]?.array?.compactMap(\.idText) ?? []) }
 
     /// Returns the message for a view, ignoring case; nil if there is none with HTML.
@@ -77,7 +77,7 @@ enum AnswerAction {
     /// A custom event happened.
     case event(name: String, attributes: [AttributeName: AttributeValue])
 
-    /// An action; nil if it is unknown or incomplete.
+    /// Reads an action; nil if it is unknown or incomplete.
     init?(_ json: JSONValue) {
         switch json["type"]?.string {
         case "MEAppEvent":
@@ -116,7 +116,7 @@ struct OnEventAction {
     /// The actions, in order.
     let actions: [AnswerAction]
 
-    /// The actions of an answer; nil if it has none.
+    /// Reads the actions of a reply; nil if it has none.
     init?(_ body: JSONValue) {
         RuleID.des("A3").fire()
         guard let whole = body["onEventAction"], let list = whole["actions"]?.array else { return nil }

@@ -4,7 +4,7 @@ public import PatchbayAdapterKit
 enum Service: CaseIterable {
     case clients, events, inbox, remoteConfig
 
-    /// The service in a configuration from afar; nil if that can't replace it.
+    /// The service's name in a remote configuration; nil if a remote configuration can't replace its address.
     var remoteName: String? {
         switch self {
         case .clients: "clientService"
@@ -69,7 +69,7 @@ struct Route: Sendable {
     let service: Service
     /// The path; `{v}` is the generation of the event service, `{app}` the application code.
     let path: String
-    /// The same, taken apart.
+    /// The path as a parsed template.
     let template: URLText.Template
     /// Whether a 401 leads to a new contact token and a repeat.
     let isRenewable: Bool

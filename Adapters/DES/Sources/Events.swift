@@ -13,7 +13,7 @@ struct InternalEvent {
     /// The operation that an app captures instead.
     let instead: String
 
-    /// Every one of them.
+    /// All internal events.
     static let all: [InternalEvent] = [
         InternalEvent(
             name: "app:start",
@@ -70,7 +70,7 @@ struct InboxTag: Equatable {
     var tag: String
     var isAdded: Bool
 
-    /// The change that a custom event is; nil if it is another event.
+    /// Reads the change from a custom event; nil if it is another event.
     init?(_ name: String, _ attributes: [AttributeName: AttributeValue]) {
         guard let event = InternalEvent.named(name), event.isByName,
             let message = attributes["messageId"]?.plainText, let tag = attributes["tag"]?.plainText
@@ -136,7 +136,7 @@ struct EventBatch {
     private(set) var events: [EventCall] = []
     /// Operations that make no event, with the reason.
     private(set) var settled: [OperationID: Verdict<DESDevice>] = [:]
-    /// The session after all of them.
+    /// The session after the events.
     private(set) var session: Session?
     /// Messages and tags that one of the events changes.
     private var tagged: Set<[String]> = []

@@ -6,7 +6,7 @@ public import PatchbayModel
 struct Identity: Codable, Sendable, Equatable {
     /// The field's number.
     var field: Int
-    /// The field's value; nil if an ID token proves who it is.
+    /// The field's value; nil if an ID token proves the identity.
     var value: String?
     /// A mark that distinguishes ID tokens without containing one.
     var tokenMark: String?
@@ -22,7 +22,7 @@ struct Identity: Codable, Sendable, Equatable {
 struct Session: Codable, Sendable, Equatable {
     /// Its id, a UUID.
     var id: String
-    /// When it began, by the wall clock.
+    /// The start of the session, by the wall clock.
     var startedAt: Instant
 }
 
@@ -62,13 +62,13 @@ struct EngagementRow: Codable, Sendable, Equatable {
     var campaignID: String
     /// The button; nil for a view.
     var buttonID: String?
-    /// When, by the wall clock.
+    /// The time of the interaction, by the wall clock.
     var at: Instant
     /// The operation that captured it. Nil in rows stored by earlier releases.
     var operation: String?
     /// The person who captured it. Nil in rows stored by earlier releases.
     var person: Person?
-    /// Whether the vendor has taken the event of the operation; nil counts as false.
+    /// Whether the vendor has accepted the event of the operation; nil counts as false.
     var isReported: Bool?
 }
 
@@ -80,9 +80,9 @@ public struct DESMemory: AdapterMemory {
     var clientID: String?
     /// The application code under which the installation is registered.
     var applicationCode: String?
-    /// Whether the vendor has ever taken a registration under that code.
+    /// Whether the vendor has ever accepted a registration under that code.
     var isRegistered = false
-    /// The body of the registration that the vendor last took; nil if that is not known.
+    /// The body of the registration that the vendor last accepted; nil if unknown.
     var registration: JSONValue?
     /// The newest registered installation, as neutral JSON.
     private var registered: Remembered<Device>?
@@ -103,11 +103,11 @@ public struct DESMemory: AdapterMemory {
     var overtaken: [Person]?
     /// Whether a change of contact ended without a clear answer.
     var isIdentityUncertain = false
-    /// The push token that the vendor holds for certain.
+    /// The push token that the vendor certainly holds.
     var pushToken: String?
     /// Whether the person wants no push.
     var refusesPush = false
-    /// The last statements of people about push; nil if none was made.
+    /// The latest push decisions of people; nil without any.
     var decisions: PushDecisions?
     /// Whether the vendor may hold a push token that is not known here for certain.
     var isPushUncertain = false
@@ -123,21 +123,21 @@ public struct DESMemory: AdapterMemory {
     var views: [EngagementRow] = []
     /// Clicks that no successful request has carried, in order; in v3 all clicks.
     var clicks: [EngagementRow] = []
-    /// Operations whose view or click the vendor has counted although their event has not been taken, oldest first: a
-    /// later attempt or a replay must not count it again.
+    /// Operations whose view or click the vendor has counted without accepting their event, oldest first. A later attempt or a
+    /// replay must not count it again.
     var counted: [String]?
-    /// The tags of each message of the inbox as last fetched for the present contact; nil if it never was.
+    /// The tags of each message of the inbox as last fetched for the present contact; nil before the first fetch.
     var inbox: [String: [String]]?
     /// The remote configuration.
     var remote = RemoteConfig()
-    /// The queue whose head is kept: nothing else leaves before it is looked at again.
+    /// The queue whose first operation is kept. It blocks other requests until its next attempt.
     var stopped: String?
     /// Whether the device event state was removed after a denial, so that the next request of the event service needs another
     /// registration first; nil counts as false.
     var mustRegister: Bool?
     /// The sequence of the last completed unregister: earlier operations are not carried out any more.
     var leftAt: Int64?
-    /// Whether nothing was registered again since the last completed unregister; nil counts as false.
+    /// Whether the installation has not been registered since the last complete unregistration; nil counts as false.
     var isLeft: Bool?
 
     /// Nothing known.
@@ -186,7 +186,7 @@ public struct DESMemory: AdapterMemory {
 
     // Inlined: the memory, which is large, would be copied for the call.
 
-    /// Seconds east of UTC where the installation is; nil if it is not known.
+    /// The installation's time zone as seconds east of UTC; nil if unknown.
     @inline(__always) var utcOffsetSeconds: Int? { registered?.map { $0.facts?.utcOffsetSeconds } }
 
     /// The installation's facts in a request with events; nil if they are unknown.
@@ -209,10 +209,10 @@ public struct DESMemory: AdapterMemory {
         return person != Person(contact)
     }
 
-    /// The digits by which a contact token is recognized again.
+    /// Digits that identify a contact token without revealing it.
     var contactTokenMark: String? { contactToken.map { TextMark($0.value).digits } }
 
-    /// Notes that a log-in of a person never leaves, because another person came.
+    /// Records that a person's log-in is never sent, because another person logged in.
     mutating func noteOvertaken(_ other: Person) {
         overtaken = Array(((overtaken ?? []).filter { $0 != other } + [other]).suffix(16))
     }
@@ -241,8 +241,7 @@ public struct DESMemory: AdapterMemory {
         self.decisions = decisions
     }
 
-    /// Whether a later statement about push counts instead: of the same person, of an anonymous person, or of the person who is
-    /// there.
+    /// Whether a later push decision counts instead: of the same person, of an anonymous person, or of the current person.
     func isOvertaken(_ head: Pending<DESDevice>) -> Bool {
         let present = [person?.contact, identity?.value].compactMap(\.self)
         return [names(of: head), [], present].contains {
@@ -290,7 +289,7 @@ public struct DESMemory: AdapterMemory {
         clicks.removeAll { campaigns.contains($0.campaignID) }
     }
 
-    /// Notes that the vendor has taken the events of these operations.
+    /// Records that the vendor has accepted the events of these operations.
     mutating func noteReported(_ operations: Set<String>) {
         counted?.removeAll(where: operations.contains)
         if counted?.isEmpty == true { counted = nil }
@@ -371,7 +370,7 @@ struct RemoteConfig: Codable, Sendable, Equatable {
 
     init() {}
 
-    /// Reads the vendor's answer; an address that is not at the vendor's hosts is left out.
+    /// Reads the vendor's reply. An address outside the vendor's hosts is left out.
     init(_ json: JSONValue) {
         RuleID.des("C1").fire()
         usesV4 = json["features"]?["eventServiceV4"]?.bool

@@ -29,7 +29,7 @@ enum Question: String, CaseIterable {
         }
     }
 
-    /// The argument that it takes; nil for none.
+    /// The query's argument; nil for none.
     var argument: String? {
         switch self {
         case .inline: "viewId"

@@ -3,7 +3,7 @@ import PatchbayJSON
 import PatchbayModel
 
 extension RecordFormat {
-    /// Contacts of the platform behind the service, as its data import takes them and its export writes them.
+    /// Contacts of the platform, in the format of its data import and export.
     public static let desContacts = RecordFormat(
         id: "des.contacts",
         title: "Emarsys contacts (files of the data import and the data export)",

@@ -1,12 +1,12 @@
 import PatchbayAdapterKit
 import PatchbayJSON
 
-/// The device event state: a JSON object of the vendor, kept and sent back as it came.
+/// The device event state: a JSON object of the vendor, stored and returned unchanged.
 struct EventState: Sendable, Equatable, ExpressibleByDictionaryLiteral {
     /// The object's JSON text, byte for byte.
     let text: String
 
-    /// Keeps a JSON text that is known to be one object.
+    /// Stores a JSON text that is known to be one object.
     init(text: String) { self.text = text }
 
     init(dictionaryLiteral elements: (String, JSONValue)...) { text = JSONValue.object(JSONObject(elements)).text }
@@ -25,7 +25,7 @@ extension EventState: Codable {
 }
 
 extension WireFormat<EventState> {
-    /// The object as it came.
+    /// Writes the object unchanged.
     static let eventState = WireFormat("JSON", schema: [:]) { state, writer in writer.raw(state.text) }
 }
 

@@ -6,7 +6,7 @@ public import PatchbayModel
 public struct DESSettings: AdapterSettings {
     /// The generation of the interface for events and inline messages.
     public enum EventService: String, NeutralWord {
-        /// Views and clicks once each; the server counts on top of the echoed state.
+        /// Views and clicks are sent once each; the server counts on top of the returned state.
         case v4
         /// All stored views and clicks each time.
         case v3
@@ -40,7 +40,7 @@ public struct DESSettings: AdapterSettings {
     public enum ContactProof: String, NeutralWord {
         /// Nothing: the field's value is sent.
         case value
-        /// The contact's OpenID Connect ID token, which the app gives as credential.
+        /// The contact's OpenID Connect ID token, which the app passes as credential.
         case openIDToken = "openIdToken"
     }
 
@@ -68,7 +68,7 @@ public struct DESSettings: AdapterSettings {
     public var contactIdentifier = IdentifierKind.external.rawValue
     /// The proof of a contact's identity.
     public var contactProof = ContactProof.value
-    /// The merchant id; empty: none.
+    /// The merchant id; empty for none.
     public var merchantID = ""
     /// The address for clients and contacts.
     public var clientServiceURL = "https://me-client.eservice.emarsys.net"
@@ -92,7 +92,7 @@ public struct DESSettings: AdapterSettings {
     public var timestamps = Timestamps.utc
     /// Whether a request for inline messages carries views too, as the vendor's page can be read.
     public var inlineViews = false
-    /// Which of several inline messages for one view is taken.
+    /// The choice among several inline messages for one view.
     public var inlineChoice = InlineChoice.last
     /// Whether events name language and versions.
     public var deviceFieldsInEvents = true

@@ -237,7 +237,7 @@ struct EventCall: Sendable {
 }
 
 extension WireFormat<[EventCall.Attribute]> {
-    /// An object of texts; the names differ.
+    /// An object of texts with distinct names.
     static let texts = WireFormat("JSON", schema: [:]) { attributes, writer in
         writer.beginObject()
         for attribute in attributes {

@@ -31,7 +31,7 @@ import Testing
         bench.advance(86_400_000)
         #expect(bench.endpoints == [.events])
         #expect(bench.waits?.code == "des.queue.stopped")
-        // An opt-out does not wait for a request that has failed; its capture repeats that request, too.
+        // An opt-out does not wait for a failed request. Its capture also repeats that request.
         bench.capture(.push(.unsubscribed))
         #expect(bench.endpoints == [.events, .pushTokenRemoval, .events])
         #expect(bench.sent[2].eventNames == ["first"])

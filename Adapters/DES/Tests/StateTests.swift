@@ -155,7 +155,7 @@ import Testing
         let rows = ["1", "1"].map { EngagementRow(campaignID: $0, at: Corpus.start) }
         memory.views = [rows[0]]
         memory.clicks = [EngagementRow(campaignID: "1", buttonID: "cta", at: Corpus.start)]
-        // The request left with one view; a second one on the same campaign was recorded before the answer.
+        // The request was sent with one view. A second one of the same campaign was recorded before the reply.
         let exchange = try Moments.exchange(
             .event("x"),
             adapter,

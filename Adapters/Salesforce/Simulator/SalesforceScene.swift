@@ -12,10 +12,10 @@ public struct SalesforceScene: VendorScene {
         "accessToken": "0123456789abcdefghijklmn",
     ]
 
-    /// An app gives none; the vendor hands out one per device, which lets its events through.
+    /// The vendor issues one token per device, which permits its events. An app passes none.
     public static let handedOut: Set<String> = ["X-Subscriber-Token"]
 
-    /// A log-out leaves the vendor with the former contact's key, and a run does not always log in again.
+    /// After a log-out the vendor still holds the old contact's key, and a run does not always log in again.
     public static let waitsForApp: Set<String> = ["salesforce.contact.waiting"]
 
     public static let opposites: [Action] = ["v0", "v1"].map { .changeAttributes(["tier": .set(.string($0))]) }
@@ -46,7 +46,7 @@ public struct SalesforceScene: VendorScene {
         return [settings, other]
     }
 
-    /// One record per device, and one per event for the contact that it came under.
+    /// Returns one record per device, and one per event for the contact under which it arrived.
     public static func records(in account: SalesforceAccount) -> [VendorRecord] {
         func person(_ key: String?) -> VendorRecord.Person {
             VendorRecord.Person(key.flatMap { $0.hasPrefix("invented-") ? nil : $0 })
@@ -160,7 +160,7 @@ public struct SalesforceScene: VendorScene {
 }
 
 extension SalesforceAccount {
-    /// The device whose registration came last.
+    /// The device of the latest registration.
     fileprivate var newestDevice: SimulatedDevice? {
         devices.max { $0.lastReceived ?? .beforeAll < $1.lastReceived ?? .beforeAll }
     }

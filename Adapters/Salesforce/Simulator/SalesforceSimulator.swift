@@ -217,7 +217,7 @@ public struct SalesforceSimulator: VendorSimulator {
         return WireResponse(201)
     }
 
-    /// Whether the account has an event of that name; letter case does not count.
+    /// Whether the account has an event of that name, ignoring case.
     private func isDefined(_ name: String) -> Bool {
         settings.accountEvents.isEmpty || settings.accountEvents.contains { $0.lowercased() == name.lowercased() }
     }

@@ -139,9 +139,9 @@ extension Exchange<SalesforceDevice> {
 }
 
 extension Registration {
-    /// Returns how a personal operation ends that was captured for a person who used the device before; nil for any other.
+    /// Returns the verdict of a personal operation of an earlier user of the device; nil for any other operation.
     ///
-    /// A later change of person replaces it. If that has ended already, the operation is refused and kept.
+    /// A later change of person supersedes it. If that change is already complete, the operation is rejected and kept.
     func verdict(
         onFormer pending: Pending<SalesforceDevice>,
         among changes: [Pending<SalesforceDevice>],

@@ -20,7 +20,7 @@ extension SalesforceDevice {
             memory,
             moment
         )
-        // Events name no contact: those of the person before leave first, if they can.
+        // Events name no contact. Those of the previous person are sent first, if possible.
         if case .send? = eventPlan, horizon.handOver < .max { return eventPlan ?? .settle([:]) }
         if case .settle? = eventPlan { return eventPlan ?? .settle([:]) }
         let ordered = changes[..<(nextPerson(in: changes, after: events, memory) ?? changes.endIndex)]
@@ -164,9 +164,8 @@ extension SalesforceDevice {
         return pending.filter { $0.sequence < other.sequence || $0.isLast || $0.operation.action.isPushOptOut }
     }
 
-    /// Returns the operations that may be sent now, and the reason why the others wait: after a log-out for the next
-    /// contact key
-    /// (K3), after a denial of the profile for its consent (D8). Opt-outs never wait.
+    /// Returns the operations that may be sent now, and the reason why the others wait: after a log-out for the next contact
+    /// key (K3), after a denial of the profile for its consent (D8). Opt-outs never wait.
     private func sendable(of pending: [Pending<Self>], _ state: Registration, _ memory: Memory)
         -> ([Pending<Self>], FindingRow)
     {
@@ -192,7 +191,7 @@ extension SalesforceDevice {
         return pending.filter { one in ids.contains(one.id) || replaced[one.id].map(ids.contains) ?? false }
     }
 
-    /// Returns the opt-outs that may leave before the rest: of push as a whole, and of a topic that nothing before them
+    /// Returns the opt-outs that may overtake other operations: of push as a whole, and of a topic that no earlier operation
     /// may have subscribed.
     private func optOuts(of pending: [Pending<Self>]) -> [Pending<Self>] {
         let tagged = pending.first { one in
@@ -285,7 +284,7 @@ extension SalesforceDevice {
     ) -> Plan<Self>? {
         guard let first = pending.first else { return nil }
         func wait(_ until: Instant?, _ row: FindingRow, for waiting: some Sequence<Pending<Self>>) -> Plan<Self> {
-            // Nothing releases it once the vendor is left: the unregister is the last request.
+            // After the vendor is left nothing releases it: the unregistration is the last request.
             isLeaving
                 ? settle(Array(waiting)) { _ in .dropped(FindingRow.neverSent.at()) }
                 : .wait(until: until, because: row.at())
@@ -358,15 +357,15 @@ extension SalesforceDevice {
         return registration.contactKey.map { !ContactKeyRules.areSame($0, key) } ?? true
     }
 
-    /// Whether the vendor is being left, or was: an unregister is pending, or was sent and nothing registers the device
-    /// again.
+    /// Whether the provider is being removed, or was: an unregistration is pending, or was sent and no later operation
+    /// registers the device again.
     private func isLeaving(_ changes: [Pending<Self>], in window: PendingOperations<Self>, _ memory: Memory) -> Bool {
         window.isLeaving || changes.contains { $0.operation.action == .unregister }
             || memory.registration.hasLeft && !changes.contains { $0.operation.action.kind == .registerDevice }
     }
 
-    /// The registration that the vendor holds already, sent once more on behalf of an event whose token was refused:
-    /// its reply brings a new one (E14).
+    /// Sends the vendor's present registration again on behalf of an event whose token was refused. The reply contains a new
+    /// token (E14).
     private func planRenewal(for event: Pending<Self>, memory: Memory, at moment: Moment) -> Plan<Self>? {
         let record = RegistrationRecord(
             memory.registration,
@@ -404,7 +403,7 @@ extension Action {
         return subscription.topic == nil && subscription.state != .subscribed
     }
 
-    /// Whether it makes the vendor send less.
+    /// Whether the operation reduces the vendor's messages.
     var isOptOut: Bool {
         switch self {
         case .changeSubscription(let subscription): subscription.state != .subscribed
@@ -416,7 +415,7 @@ extension Action {
 }
 
 extension Registration {
-    /// Returns how pending operations end that were captured for a person who used the device before.
+    /// Returns the verdicts of pending operations that were captured for an earlier user of the device.
     fileprivate func verdicts(
         onFormer pending: PendingOperations<SalesforceDevice>,
         among changes: [Pending<SalesforceDevice>],

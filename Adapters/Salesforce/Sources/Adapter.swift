@@ -11,7 +11,7 @@ public struct SalesforceDevice: VendorAdapter {
 
     /// The requests of this API.
     public enum Endpoint: String, AdapterEndpoint {
-        /// The whole registration. Journaled, because the vendor counts how often it comes.
+        /// Sends the whole registration. Journaled, because the vendor counts registrations.
         case registration
         /// Custom events.
         case events
@@ -58,7 +58,7 @@ public struct SalesforceDevice: VendorAdapter {
         case .identify(let identifiers):
             return ContactKeyRules.judge(identifiers, at: "action.identifiers", settings: settings)
         case .switchContact(let change):
-            // A switch that gives no contact key is refused too, in its turn: the person before has left all the same.
+            // A change without a contact key is rejected in its turn, too. The previous person has logged out nevertheless.
             if let refusal = ContactKeyRules.refusal(of: change, settings: settings) { return [refusal.asWarning] }
             let row: FindingRow = settings.contactChange == .keep ? .attributesCarriedOver : .attributesCleared
             return ContactKeyRules.judge(change.identifiers, at: "action.switch.identifiers", settings: settings)
@@ -116,7 +116,7 @@ extension Action.Kind {
 }
 
 extension Finding {
-    /// The same, where nothing else is left of the operation.
+    /// The finding as an error, for an operation without other content.
     fileprivate var asError: Finding { with(.error) }
 
     /// The same of an operation that ends later.

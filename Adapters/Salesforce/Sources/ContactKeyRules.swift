@@ -12,7 +12,7 @@ enum ContactKeyRules: Sendable {
         "user",
     ]
 
-    /// The key that these identifiers give; nil if none is of the right kind or it is blank.
+    /// Returns the contact key among identifiers; nil if none is of the right kind or it is blank.
     static func key(of identifiers: [Identifier], settings: SalesforceSettings) -> String? {
         guard let value = identifiers.first(IdentifierKind(rawValue: settings.contactKeyIdentifier)) else { return nil }
         let key = value.trimmed
@@ -43,8 +43,7 @@ enum ContactKeyRules: Sendable {
     }
 
     /// Returns the reason why a change of person gives the vendor no contact key; nil if it gives one. Without a key, the
-    /// device
-    /// stays with its contact, and later operations wait for the next key (K3).
+    /// device stays with its contact, and later operations wait for the next key (K3).
     static func refusal(of change: ContactSwitch, settings: SalesforceSettings) -> Finding? {
         guard key(of: change.identifiers, settings: settings) == nil else { return nil }
         if change.direction == .logOut { return FindingRow.contactKeyNotCleared.at("action.switch") }

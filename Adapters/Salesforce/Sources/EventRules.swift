@@ -85,7 +85,7 @@ enum EventRules: Sendable {
         return !key.hasPrefix("$") && !key.contains { $0.isNewline || $0 == "." }
     }
 
-    /// Text, a number or a boolean (E4); dates, times, countries and choices go as the text that an attribute gets.
+    /// Returns a value as text, number or Boolean (E4). Dates, times, countries and choices have the text of an attribute.
     private static func json(of value: AttributeValue) -> JSONValue? {
         switch value {
         case .integer(let number): .integer(number)

@@ -7,7 +7,7 @@ enum FactRules: Sendable {
     /// The vendor's spelling of platforms, by their names in lower case (W11).
     private static let platforms = ["ios": "iOS", "ipados": "iOS", "android": "Android"]
 
-    /// The vendor's name of a platform; nil if it has none.
+    /// Returns the vendor's name of a platform; nil if it has none.
     static func platform(_ name: String) -> String? { platforms[name.trimmed.lowercased()] }
 
     /// Returns a locale in the vendor's spelling: underscores between its parts, and no suffix (W21).

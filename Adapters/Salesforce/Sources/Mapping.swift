@@ -4,11 +4,11 @@ import PatchbayModel
 
 /// The state of one installation in the form of a registration. Pending operations are folded onto it.
 struct Registration: Codable, Sendable, Equatable {
-    /// The device id that the vendor's own SDK made here before, if one was adopted.
+    /// The device id of the vendor's own SDK, if the app passed one.
     var adoptedID: String?
     /// The device id of the first registration. It stays the device's id, even if the app passes another one later.
     var knownAs: String?
-    /// The contact key; nil until one is known, never nil again.
+    /// The contact key; nil until one is known, and never nil again.
     var contactKey: String?
     /// The app's opaque token.
     var signedString: Secret?
@@ -20,9 +20,9 @@ struct Registration: Codable, Sendable, Equatable {
     var permissions = Permissions()
     /// The push subscription's state; nil without a decision.
     var pushState: Subscription.State?
-    /// The last statements of people about push; nil if none was made.
+    /// The latest push decisions of people; nil without any.
     var decisions: PushDecisions?
-    /// Whether push is off because the person who is there has not allowed messages (D11); nil is no.
+    /// Whether push is off because the current person has not allowed messages (D11); nil means false.
     var isMessagingWithheld: Bool?
     /// Whether the device was unregistered or erased, so that push stays off.
     var hasLeft = false
@@ -30,9 +30,9 @@ struct Registration: Codable, Sendable, Equatable {
     var attributes: [String: String] = [:]
     /// The app's tags, sorted, without the automatic ones.
     var tags: [String] = []
-    /// Attributes that are left out although the vendor may hold a value for them, sorted.
+    /// Attributes that are omitted although the vendor may hold a value of them, sorted.
     var silenced: [String]?
-    /// The first operation of the person whose contact key this is; nil if no other person was known here before.
+    /// The position of the first operation of the contact key's person; nil if no other person was known before.
     var personSince: Int64?
     /// The operation with which attributes and tags of a person were last emptied.
     var clearedAt: Int64?
@@ -43,7 +43,7 @@ struct Registration: Codable, Sendable, Equatable {
     var keyAt: Int64?
     /// The position of the last operation that identified the device's user.
     var arrivedAt: Int64?
-    /// The log-out after which no person has been known so far: the vendor still holds the key of the person who left.
+    /// The position of the log-out after which no person is known. The vendor still holds the old person's key.
     var vacatedAt: Int64?
     /// The data of the previous person on the device, until the vendor acknowledges the next contact key.
     var handOver: HandOver?
@@ -72,7 +72,7 @@ struct Registration: Codable, Sendable, Equatable {
             (utcOffsetSeconds, isDaylightSaving) = FactRules.offset(of: facts, at: date)
         }
 
-        /// The facts of a registration that was sent; nil if it has none.
+        /// Reads the facts of a sent registration; nil if it has none.
         init?(sent body: JSONValue) {
             guard let platform = body["platform"]?.string, let offset = body["timeZone"]?.string.flatMap(Int.init)
             else { return nil }
@@ -98,13 +98,13 @@ struct Registration: Codable, Sendable, Equatable {
         permissions.push && !hasLeft && (pushState == nil || pushState == .subscribed)
     }
 
-    /// Notes whether the person who is there, and the one whose contact key this is, allow messages (D11).
+    /// Records whether the current person and the contact key's person both allow messages (D11).
     mutating func mayMessage(_ window: PendingOperations<SalesforceDevice>) {
         let people = (people ?? []) + [contactKey].compactMap(\.self)
         mayMessage(window.allowsPushMessages(to: nil) && people.allSatisfy { window.allowsPushMessages(to: $0) })
     }
 
-    /// Notes whether messages are allowed, as far as push depends on that (D11).
+    /// Records whether messages are allowed, as far as push depends on it (D11).
     mutating func mayMessage(_ isAllowed: Bool) {
         isMessagingWithheld = isPushWanted && !isAllowed ? true : nil
         if isMessagingWithheld == true { RuleID.salesforce("D11").fire() }
@@ -116,7 +116,7 @@ struct Registration: Codable, Sendable, Equatable {
         return FindingRow.deviceIDLate.at("action.device.identities.\(DeviceRules.identityName.rawValue)")
     }
 
-    /// Returns the state after these operations, each as far as the vendor takes it.
+    /// Returns the state after these operations, each as far as the vendor accepts it.
     func applying(
         _ operations: some Sequence<Pending<SalesforceDevice>>,
         settings: SalesforceSettings
@@ -126,7 +126,7 @@ struct Registration: Codable, Sendable, Equatable {
         return state
     }
 
-    /// Applies one operation, unless it is personal and was captured for a person who used the device before.
+    /// Applies one operation, unless it is personal and was captured for an earlier user of the device.
     mutating func apply(_ operation: EngagementOperation, sequence: Int64, settings: SalesforceSettings) {
         if isOfFormer(operation, sequence: sequence, settings: settings) { return }
         if isOfNext(operation, sequence: sequence) { vacate(after: sequence - 1, settings: settings) }
@@ -243,8 +243,7 @@ extension Registration {
         return contactKey.map { !ContactKeyRules.areSame($0, key) } ?? false
     }
 
-    /// Whether an operation was captured for a later person than the one whose contact key this is, although no change of
-    /// person has come.
+    /// Whether an operation was captured for a later person than the contact key's, although no change of person was captured.
     func isOfNext(_ operation: EngagementOperation, sequence: Int64) -> Bool {
         guard vacatedAt == nil, sequence > arrivedAt ?? .min else { return false }
         guard ![.identify, .switchContact, .erase, .unregister].contains(operation.action.kind) else { return false }
@@ -252,8 +251,7 @@ extension Registration {
     }
 
     /// Records a person's push decision. A decision about the device by a person who has logged out counts when the person
-    /// comes
-    /// back. An opt-out also counts now, unless the next person has opted in (D10).
+    /// comes back. An opt-out also counts now, unless the next person has opted in (D10).
     private mutating func decide(_ state: Subscription.State, of operation: EngagementOperation) {
         let isOfFormer = operation.contact.map { people?.contains($0) == false } ?? false
         let key = vacatedAt == nil && !isOfFormer ? contactKey : nil
@@ -272,7 +270,7 @@ extension Registration {
         pushState = state
     }
 
-    /// Notes who uses the device from an operation on: another contact key, or no known person.
+    /// Records the device's user from an operation on: another contact key, or no known person.
     private mutating func arrive(_ operation: EngagementOperation, sequence: Int64, settings: SalesforceSettings) {
         // A request may have carried the operation already.
         if let arrivedAt, sequence <= arrivedAt { return }
@@ -311,7 +309,7 @@ extension Registration {
         (contactKey, people, vacatedAt, arrivedAt) = (key, nil, nil, sequence)
     }
 
-    /// Notes that the person whose contact key this is has left, and no known person has come.
+    /// Records that the contact key's person has logged out and no known person has logged in.
     private mutating func vacate(after sequence: Int64, settings: SalesforceSettings) {
         depart(at: sequence, settings: settings)
         (vacatedAt, arrivedAt) = (sequence, sequence)

@@ -4,8 +4,8 @@ public import PatchbayModel
 extension SalesforceDevice {
     /// The vendor state that this installation expects, and the times of its next requests.
     public struct Memory: AdapterMemory {
-        /// The state as the vendor last took it, or may have taken it: a request that may have been processed counts as
-        /// processed. Everything pending is folded onto it.
+        /// The state that the vendor last accepted, or may have accepted: a request that may have been processed counts as
+        /// processed. Pending operations are folded onto it.
         var registration = Registration()
         /// The account, application and sender under which the vendor accepted the state; nil while the vendor's state is
         /// unknown (S6).
@@ -18,11 +18,11 @@ extension SalesforceDevice {
         var isErased: Bool?
         /// Whether the profile purpose was denied, and nothing of it has been sent since.
         var isProfileDenied: Bool?
-        /// When the last registration request left (S3).
+        /// The time of the last registration request (S3).
         var lastStart: Instant?
         /// Failed attempts since the last success (S8).
         var failures = 0
-        /// When the next attempt is due after a failure (S7).
+        /// The time of the next attempt after a failure (S7).
         var retryAt: Instant?
         /// The status of the last failed attempt, for reports about the wait; nil without a reply.
         var refusedWith: Int?
@@ -30,7 +30,7 @@ extension SalesforceDevice {
         var eventFailures: Int?
         /// The times until which the vendor asked for no requests, by endpoint (S11).
         var closedUntil: [String: Instant] = [:]
-        /// Lets events through; the vendor hands it out with a reply.
+        /// The token that permits events. The vendor issues it with a reply.
         var subscriberToken: Secret?
         /// Whether the vendor refused the last token, so that a registration has to ask for another (E14).
         var mustRenewToken: Bool?

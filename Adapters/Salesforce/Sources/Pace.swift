@@ -10,7 +10,7 @@ enum Pace: Sendable {
     /// The longest delay, also of Retry-After.
     static let longestDelay = Duration.seconds(86_400)
 
-    /// 60 s, doubled with each failure before, at most a day; exact (S8).
+    /// A backoff of 60 s, doubled after each failure, at most a day, without random variation (S8).
     private static let backoff = Backoff.doubling(from: .seconds(60), upTo: longestDelay)
 
     /// Counts a failure and returns the wait after it: the vendor's delay, or the server's requested delay if longer. The

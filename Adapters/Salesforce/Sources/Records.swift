@@ -3,7 +3,7 @@ import PatchbayJSON
 import PatchbayModel
 
 extension RecordFormat {
-    /// Contact exports, and files for a data extension: delimited text with a header; rows are read as JSON, too.
+    /// Contact exports, and files for a data extension: delimited text with a header. Rows may also be JSON when reading.
     static let salesforceContacts = RecordFormat(
         id: "salesforce.contacts",
         title:

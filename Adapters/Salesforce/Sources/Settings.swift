@@ -8,7 +8,7 @@ public struct SalesforceSettings: AdapterSettings {
     public enum Unset: String, NeutralWord {
         /// The attribute is sent with an empty value, which empties it at the vendor.
         case blank
-        /// The attribute is left out from then on; the vendor keeps its last value.
+        /// The attribute is omitted from then on, and the vendor keeps its last value.
         case stopSending
     }
 
@@ -40,7 +40,7 @@ public struct SalesforceSettings: AdapterSettings {
     public var contactKeyIdentifier = IdentifierKind.external.rawValue
     /// The account's names of attributes, where they differ from the neutral ones.
     public var attributeNames: [AttributeName: String] = [:]
-    /// The attributes that the account defines; empty: not known here, so not checked.
+    /// The attributes that the account defines; if empty, names are not checked.
     public var accountAttributes: [String] = []
     /// The effect of removing an attribute.
     public var unset = Unset.blank
@@ -50,7 +50,7 @@ public struct SalesforceSettings: AdapterSettings {
     public var tagsIgnoreCase = true
     /// Whether this is a debug build, which carries the tag DEBUG.
     public var isDebugBuild = false
-    /// Whether a subscriber token that the vendor refuses is renewed by sending the registration again.
+    /// Whether the registration is sent again to renew a refused subscriber token.
     public var renewSubscriberToken = true
     /// The name of a registration's id.
     public var registrationIDKey = RegistrationIDKey.registrationId

@@ -5,12 +5,12 @@ import PatchbayModel
 enum TagRules: Sendable {
     /// A change with valid tags, trimmed.
     struct Change: Equatable, Sendable {
-        /// The whole set from now on; nil leaves the present one.
+        /// The whole new set; nil keeps the present one.
         var replace: [String]?
         var add: [String] = []
         var remove: [String] = []
 
-        /// Whether nothing of the change is left.
+        /// Whether the change is empty.
         var isEmpty: Bool { replace == nil && add.isEmpty && remove.isEmpty }
     }
 

@@ -38,8 +38,8 @@ struct RegistrationRecord: Equatable, Sendable {
         tags = (automatic + state.tags).sorted(by: UnicodeOrder.precedes)
     }
 
-    /// The device id: the one that is known already, else an adopted one as it is, else the subject if it is a UUID,
-    /// else one made from it (W2).
+    /// Returns the device id: the known one, otherwise an adopted one unchanged, otherwise the subject if it is a UUID,
+    /// otherwise one derived from it (W2).
     static func deviceID(of subject: Subject, _ state: Registration) -> String {
         state.knownAs ?? state.adoptedID
             ?? UUIDText.named(subject.rawValue, in: "patchbay.salesforce.device").uppercased()
@@ -187,7 +187,7 @@ struct EventRecord: Sendable {
     var date: Instant
     var attributes: JSONValue
 
-    /// An operation's event; nil if the vendor takes none from it.
+    /// Creates an operation's event; nil if the vendor accepts none from it.
     init?(_ operation: EngagementOperation) {
         guard case .track(let event) = operation.action, let kept = EventRules.judge(event).kept else { return nil }
         id = UUIDText.named(operation.id.rawValue, in: "patchbay.salesforce.event")
@@ -286,9 +286,8 @@ extension SalesforceSettings {
         )
     }
 
-    /// Returns the value of the header `User-Agent`: the sender's name, then the platform. Question marks replace
-    /// characters that
-    /// a header can't hold.
+    /// Returns the value of the header `User-Agent`: the sender's name, then the platform. Question marks replace characters
+    /// that a header can't hold.
     private func userAgent(_ facts: Registration.Facts?) -> String {
         guard let facts else { return Sender.name }
         let text = String(

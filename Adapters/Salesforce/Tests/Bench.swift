@@ -7,7 +7,7 @@ import Testing
 
 @testable import PatchbaySalesforce
 
-/// One installation before a vendor whose replies the test gives.
+/// An installation with a vendor whose replies the test determines.
 typealias Bench = ExchangeTestDriver<SalesforceDevice>
 
 extension ExchangeTestDriver<SalesforceDevice> {
@@ -46,7 +46,7 @@ extension ExchangeTestDriver<SalesforceDevice> {
     /// The codes of findings, each with its severity: `error salesforce.tag.blank`.
     func words(_ action: Action) -> [String] { examine(action).map { "\($0.severity.rawValue) \($0.code)" } }
 
-    /// The body that leaves at that second.
+    /// Returns the body that is sent at a second.
     func body(at seconds: Int) throws -> JSONValue { try #require(transmission(at: seconds).request.json) }
 
     /// Gives the reply to the next request that has none.

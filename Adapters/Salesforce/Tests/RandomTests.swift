@@ -218,8 +218,7 @@ import Testing
     }
 
     /// Checks that each accepted change is in the registration of its answer. Checks that every accepted event is at the
-    /// vendor,
-    /// under a contact of its time or later.
+    /// vendor, under a contact of its time or later.
     private func compareAnswers(_ run: FaultSimulation, _ account: SalesforceAccount, _ keys: [OperationID: [String]]) {
         let events = Dictionary(account.devices.flatMap(\.events).map { ($0.id, $0) }) { first, _ in first }
         let bodies = Set(

@@ -399,7 +399,7 @@ import Testing
             let finding = try #require(record.findings.last)
             #expect(record.contact == nil && finding.path == "columns.\(column)" && finding.severity == .error)
             #expect(finding.reason.contains("it may be an opt-out") && finding.remedy.contains("words"))
-            // A column that holds something else is named.
+            // A finding names a column with other data.
             let named: JSONObject = ["columns": .object([column: "attribute:validity"])]
             let converted = try records("Contact Key,\(column)\nc-1,\(word)\n", named).first?.contact
             #expect(converted?.attributes == ["validity": .string(word)])
@@ -520,7 +520,7 @@ import Testing
             (#"{"Contact Key": "c-1", "_Status": "Paused"}"#, "columns._Status", "it may be an opt-out"),
         ]
         let good = #"{"Contact Key": "good"}"#
-        // A row whose quote or bracket is never closed ends with its line, or takes the next one in.
+        // A row with an unclosed quote or bracket ends with its line, or includes the next line.
         let text = "[\(good),\n\n\(bad.map(\.text).joined(separator: ",\n")),\n\(good)\n]"
         let records = try records(text, chunk: chunk)
         #expect(records.count == bad.count + 2)
@@ -779,7 +779,7 @@ import Testing
         #expect(read?.findings.map(\.path) == ["columns"] && written?.findings.map(\.path) == ["columns"])
         let twice = #expect(throws: SettingsError.self) { try write(contact, same) }
         #expect(twice?.findings.map { "\($0.code) \($0.path)" } == ["salesforce.file.columnRepeated columns.B"])
-        // A reader takes the one that its file has.
+        // A reader accepts the one in its file.
         #expect(try records("ContactKey,B\nc-1,7\n", same).first?.contact == contact)
     }
 
@@ -813,7 +813,7 @@ import Testing
     @Test(arguments: ConsentTable.salesforce.rows.indices)
     func `each documented consent value is read`(_ index: Int) throws {
         let row = ConsentTable.salesforce.rows[index]
-        // Columns of the server API have names by setting; `a status that is not known stops an opt-in` shows them.
+        // Settings name the columns of the server API; `a status that is not known stops an opt-in` covers them.
         if row.fields == [ConsentTable.boolean] { return }
         for field in row.fields {
             let isMobile = field == ConsentTable.mobileStatus

@@ -322,8 +322,7 @@ struct ServerRequests: Sendable {
     }
 
     /// Returns the query for an erasure job. Its address is composed from the job's number, because a link in a reply could
-    /// name
-    /// another host, which would get the token.
+    /// name another host, which would get the token.
     func status(ofErasure job: String) -> WireRequest {
         RuleID.acoustic("S34").fire()
         return request("GET", "/rest/gdpr_jobs/\(URLText.encode(job))/status")

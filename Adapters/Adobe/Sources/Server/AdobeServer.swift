@@ -44,19 +44,19 @@ public struct AdobeServer: VendorAdapter {
     public struct Step: Codable, Sendable, Equatable {
         /// The next request.
         enum Stage: String, Codable, Sendable {
-            /// Create the profile.
+            /// Creates the profile.
             case create
-            /// The profile is changed or deleted.
+            /// Changes or deletes the profile.
             case write
-            /// The service is looked for.
+            /// Queries the service.
             case service
-            /// Create the service.
+            /// Creates the service.
             case makeService
-            /// The subscriptions are looked through.
+            /// Queries the subscriptions.
             case list
-            /// The profile is subscribed.
+            /// Subscribes the profile.
             case subscribe
-            /// The subscription ends.
+            /// Ends the subscription.
             case end
         }
 

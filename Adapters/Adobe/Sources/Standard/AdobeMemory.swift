@@ -248,9 +248,8 @@ extension AdobeMemory {
         allowsToken && !identities.isEmpty && isEntitled(identities.count - 1, organization)
     }
 
-    /// Returns the index of the first identity whose push token must be taken back: any that started before an operation,
-    /// and any
-    /// that may not hold it.
+    /// Returns the index of the first identity whose push token must be taken back: any that started before an operation, and
+    /// any that may not hold it.
     func staleToken(_ organization: String, allowsToken: Bool, before sequence: Int64 = 0) -> Int? {
         identities.indices.first {
             identities[$0].tokenOrganization != nil

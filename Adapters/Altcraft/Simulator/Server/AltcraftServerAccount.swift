@@ -4,7 +4,7 @@ public import PatchbayJSON
 public struct AltcraftServerAccount: Codable, Sendable, Equatable {
     /// A person.
     public struct Profile: Codable, Sendable, Equatable {
-        /// The vendor's id; ids grow.
+        /// The vendor's id. Later profiles have greater ids.
         public var id: String
         /// Profile fields, as a JSON object.
         public var fields: JSONValue = [:]
@@ -20,7 +20,7 @@ public struct AltcraftServerAccount: Codable, Sendable, Equatable {
         public var profile: String
         /// The goal's name.
         public var name: String
-        /// Value, date and data, as they came.
+        /// Value, date and data, unchanged.
         public var content: JSONValue
     }
 
@@ -51,7 +51,7 @@ public struct AltcraftServerAccount: Codable, Sendable, Equatable {
 }
 
 extension AltcraftServerAccount {
-    /// The place of the oldest profile that holds a value in a field.
+    /// Returns the index of the oldest profile with a value in a field.
     mutating func place(of value: String, in field: String) -> Int? { places(of: value, in: field).first }
 
     /// The places of all profiles that hold a value in a field, oldest first.

@@ -19,7 +19,7 @@ extension AltcraftServer: ContactAPI {
 
     /// How contacts are queried: several at a time, by key.
     public var reading: ContactReading? { .byKeys(atMost: ServerPace.lookUps) }
-    /// An erasure that takes a contact out of the database and reaches nothing else.
+    /// The options of an erasure that removes a contact from the database only.
     public var removal: JSONObject? { [:] }
 
     /// Every field but the e-mail address can be unset.
@@ -83,7 +83,7 @@ extension AltcraftServer: ContactAPI {
         Dictionary(settings.fieldNames.map { ($1, $0) }, uniquingKeysWith: min)
     }
 
-    /// The requests that an amount makes.
+    /// Returns the number of requests for an amount of operations.
     public func work(for amount: ServerAmount) -> [ServerWork] {
         let most = settings.profilesPerRequest
         let imports = [Action.Kind.identify, .changeAttributes, .changeTags, .changeSubscription]

@@ -78,8 +78,7 @@ extension AltcraftServer {
     }
 
     /// Returns the operations that share a request with the first one: one per contact, at most `limit` that pass the test,
-    /// with
-    /// the same limit from earlier refusals (V9).
+    /// with the same limit from earlier refusals (V9).
     private func group(
         of head: Pending<Self>,
         _ pending: PendingOperations<Self>,

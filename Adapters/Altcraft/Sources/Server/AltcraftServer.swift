@@ -11,15 +11,15 @@ public struct AltcraftServer: VendorAdapter {
 
     /// The requests of this API.
     public enum Endpoint: String, AdapterEndpoint {
-        /// Profiles, made or changed.
+        /// Creates or changes profiles.
         case importProfiles
-        /// The same with fields that grow. Journaled, because a repeat would count again.
+        /// Creates or changes profiles with increments. Journaled, because a repeat would count twice.
         case increment
         /// Which addresses profiles have, before their subscriptions are changed.
         case lookUp
         /// A profile to be forgotten.
         case deleteProfile
-        /// A custom event. Journaled, because a repeat would count again.
+        /// Records a custom event. Journaled, because a repeat would count twice.
         case goal
         /// A push message that arrived or was opened.
         case pushEvent
@@ -31,7 +31,7 @@ public struct AltcraftServer: VendorAdapter {
 
     /// The progress of an operation.
     public struct Step: Codable, Sendable, Equatable {
-        /// Most operations that it may go together with, because one of them was refused.
+        /// The maximum number of operations in its request, after a refusal of a larger group.
         var most: Int?
         /// The old tags are deleted: the new ones are added.
         var addsTags: Bool?
@@ -124,13 +124,13 @@ extension EngagementOperation {
 
 /// The key by which the platform finds a contact's profile.
 struct ProfileKey: Hashable, Sendable {
-    /// The profile field that holds it.
+    /// The profile field of the key.
     let field: String
     /// The key as the platform compares it.
     let text: String
     let matching: AltcraftServerSettings.Matching
 
-    /// The key of an operation's contact; nil if it has not the form that the matching needs.
+    /// Creates the key of an operation's contact; nil if it does not have the form that the matching needs.
     init?(_ operation: EngagementOperation, _ settings: AltcraftServerSettings) {
         self.init(text: operation.contactKey, settings)
     }
@@ -142,7 +142,7 @@ struct ProfileKey: Hashable, Sendable {
 
     func hash(into hasher: inout Hasher) { hasher.combine(ScalarString(text)) }
 
-    /// The key that a text is; nil if it has not the form that the matching needs.
+    /// Creates the key from a text; nil if it does not have the form that the matching needs.
     init?(text key: String, _ settings: AltcraftServerSettings) {
         RuleID.altcraft("V4").fire()
         matching = settings.matching

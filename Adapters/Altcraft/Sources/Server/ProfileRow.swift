@@ -37,7 +37,7 @@ struct ProfileRow: Sendable {
         }
     }
 
-    /// The row as it leaves: the key, then the fields.
+    /// Returns the row in the vendor's form: the key, then the fields.
     func object(_ key: ProfileKey) -> JSONObject {
         var object: JSONObject = [key.field: key.value]
         for field in fields {
@@ -52,7 +52,7 @@ struct ProfileRow: Sendable {
         return object
     }
 
-    /// Whether a repeat would count again.
+    /// Whether a repeat would count twice.
     static func counts(_ operation: EngagementOperation, _ step: AltcraftServer.Step?) -> Bool {
         guard step?.owed == nil, case .changeAttributes(let changes) = operation.action else { return false }
         return changes.values.contains { if case .increment = $0 { true } else { false } }
@@ -110,7 +110,7 @@ struct ProfileRow: Sendable {
         }
     }
 
-    /// Whether a change of tags needs a second request, because a field takes one instruction.
+    /// Whether a change of tags needs a second request, because a field accepts one instruction.
     static func needsSecond(_ operation: EngagementOperation, _ step: AltcraftServer.Step?) -> Bool {
         guard step?.owed == nil, case .changeTags(let change) = operation.action else { return false }
         return change.replace == nil && step?.addsTags != true && !change.remove.isEmpty && !change.add.isEmpty
@@ -146,7 +146,7 @@ struct ProfileRow: Sendable {
 }
 
 extension Finding {
-    /// The same, where nothing else is left of the operation.
+    /// The finding as an error, for an operation without other content.
     fileprivate var asError: Finding {
         var copy = self
         copy.severity = .error
@@ -163,9 +163,8 @@ struct SubscriptionTarget: Codable, Sendable, Equatable {
     var provider: String?
     var token: String?
 
-    /// Returns the profile field with the addresses of a channel; empty if only devices have addresses; nil if the vendor
-    /// has no
-    /// such channel.
+    /// Returns the profile field with the addresses of a channel; empty if only devices have addresses; nil if the vendor has
+    /// no such channel.
     static func addressed(_ channel: Channel) -> String? {
         switch channel {
         case .email: "email"

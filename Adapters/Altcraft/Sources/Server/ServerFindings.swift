@@ -370,7 +370,7 @@ enum ServerFinding: Sendable {
         remedy: "Correct the cause that the vendor's error code names, then replay the operation."
     )
 
-    /// Every row, for the descriptor; the last are those of fields and pushes, which both APIs share.
+    /// Every row, for the descriptor. The last rows are those of fields and pushes, which both APIs share.
     static let all: [FindingRow] = [
         keyBlank, keyForm, keyOther, keyKnown, option, identifierUnnamed, empty, reserved, resource,
         subscriptionChannel, subscriptionUnknown, subscriptionDetails, subscriptionNested, address, nobodyToLeave,

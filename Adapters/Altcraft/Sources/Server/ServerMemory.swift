@@ -18,7 +18,7 @@ extension AltcraftServer {
 
         /// An opt-out that is applied when its contact is created.
         struct Owed: Codable, Sendable, Equatable {
-            /// A mark of the contact's key: enough to find it again, too little to read it.
+            /// A mark of the contact's key, which identifies the key without revealing it.
             var contact: String
             var channel: Channel
             var topic: String?
@@ -57,13 +57,13 @@ extension AltcraftServer.Memory.Owed {
 }
 
 extension ProfileKey {
-    /// Enough to find the key again, too little to read it.
+    /// A mark that identifies the key without revealing it.
     var mark: String { RequestID.text(for: OperationID(rawValue: text), part: "key") }
 }
 
 /// Intervals and limits; the vendor documents none.
 enum ServerPace: Sendable {
-    /// 2 s, doubled with each failure before, at most five minutes; chance parts the clients (V22).
+    /// A backoff of 2 s, doubled after each failure, at most five minutes, with random variation between clients (V22).
     static let backoff = Backoff.doubling(from: .seconds(2), upTo: .seconds(300), jitter: 0.25)
     /// Profiles that are looked up at once.
     static let lookUps = 100

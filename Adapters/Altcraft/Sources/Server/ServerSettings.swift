@@ -13,7 +13,7 @@ public struct AltcraftSourceName: NeutralKey {
 public struct AltcraftServerSettings: AdapterSettings {
     /// How the platform finds a contact's profile.
     public enum Matching: String, NeutralWord {
-        /// By a field of the database, which holds the contact's key.
+        /// By a field of the database with the contact's key.
         case custom
         /// By e-mail address, of the profile or of its subscriptions.
         case email
@@ -27,7 +27,7 @@ public struct AltcraftServerSettings: AdapterSettings {
     public enum UncertainDelivery: String, NeutralWord {
         /// It is rejected as unknown, and kept for a person to look at.
         case reject
-        /// It is sent again, and may count twice.
+        /// The operation is sent again, and may count twice.
         case `repeat`
     }
 
@@ -39,19 +39,19 @@ public struct AltcraftServerSettings: AdapterSettings {
     public var database = 0
     /// How the platform finds a contact's profile.
     public var matching = Matching.custom
-    /// With `custom`: the field that holds the contact's key.
+    /// With `custom`: the field with the contact's key.
     public var matchingField = ""
     /// Profile fields by kind of identifier.
     public var identifierFields: [IdentifierKind: String] = [.email: "email", .phone: "phones"]
     /// Profile fields of attributes, where they are called otherwise.
     public var fieldNames = AltcraftField.systemNames
-    /// The profile field of type tags; empty: none.
+    /// The profile field of type tags; empty for none.
     public var tagsField = ""
     /// The form of a gender.
     public var genderForm = AltcraftSettings.GenderForm.code
     /// The numbers of resources, by `channel` or `channel.topic`.
     public var resources: [AltcraftSourceName: String] = [:]
-    /// The number of the pixel that receives goals; 0: none.
+    /// The number of the pixel that receives goals; 0 for none.
     public var pixel = 0
     /// The attribute of an event that is the goal's value, where it is a number.
     public var valueAttribute = "value"
@@ -202,7 +202,7 @@ public struct AltcraftServerSettings: AdapterSettings {
         return settings
     }
 
-    /// The resource of a channel, or of a topic of it; nil if the settings name none.
+    /// Returns the resource of a channel, or of one of its topics; nil if the settings name none.
     func resource(_ channel: Channel, _ topic: String?) -> Int? {
         let name = AltcraftSourceName(rawValue: Subscription.Key(channel: channel, topic: topic).settingName)
         return resources[name].flatMap(Int.init)

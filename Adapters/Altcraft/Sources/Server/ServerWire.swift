@@ -162,8 +162,8 @@ struct GoalRecord: Sendable {
 
     private static let marks = Set("!#$%&*+-.,:;'=?@^_()[]/\\| \t".unicodeScalars)
 
-    /// Letters of the Latin and Russian alphabets, currency signs, white space and some marks, as the vendor lists them; and
-    /// digits, which it forgets to.
+    /// Letters of the Latin and Russian alphabets, currency signs, white space and some marks, from the vendor's list, and
+    /// digits, which the list omits.
     private static func isNameable(_ scalar: Unicode.Scalar) -> Bool {
         if marks.contains(scalar) || scalar.properties.generalCategory == .currencySymbol { return true }
         switch scalar.value {
@@ -220,16 +220,16 @@ struct PushRecord: Sendable {
 
 /// A query for a page of profiles: a caller's, or the API's own for addresses.
 struct PageQuestion: Sendable {
-    /// The pointer of the page before; nil for the first.
+    /// The pointer of the previous page; nil for the first page.
     var from: String?
     /// Most profiles of the page.
     var limit = PageQuestion.most
     /// A filter in the syntax of the platform's database; nil for all profiles.
     var query: JSONValue?
-    /// Which fields of them; nil: all.
+    /// The fields to return; nil for all.
     var fields: [String]?
 
-    /// The most profiles of a page: the vendor's default; no higher limit is documented.
+    /// The maximum number of profiles per page: the vendor's default, because no higher limit is documented.
     static let most = 1000
 
     /// Reads a caller's query; nil if it is invalid.

@@ -213,7 +213,7 @@ public struct SalesforceServerSimulator: VendorSimulator {
         return WireResponse(202, json: ["requestId": .string(id), "resultMessages": []])
     }
 
-    /// Jobs whose time has come are carried out, in order.
+    /// Carries out due jobs, in order.
     private func carryOut(_ state: inout SalesforceServerAccount, _ now: Instant) {
         for place in state.jobs.indices where state.jobs[place].errors == nil && state.jobs[place].readyAt <= now {
             let job = state.jobs[place]

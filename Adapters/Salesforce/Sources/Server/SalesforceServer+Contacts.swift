@@ -7,12 +7,12 @@ extension SalesforceServer: ContactAPI {
     /// The kind of identifier that is a contact's key.
     public var keyKind: IdentifierKind { .external }
 
-    /// Rows can be shown; the attribute sets of contacts can't.
+    /// How contacts are queried. Rows can be queried; the attribute sets of contacts can't.
     public var reading: ContactReading? {
         settings.route == .contacts || settings.dataExtension.isEmpty ? nil : .inPages(of: RowsQuestion.mostRows)
     }
 
-    /// The vendor's erasure takes a contact from the whole enterprise, and not its row from the data extension.
+    /// No removal: the vendor's erasure removes a contact from the whole enterprise, but not its row from the data extension.
     public var removal: JSONObject? { nil }
 
     /// Returns the attribute for a kind of identifier.
@@ -49,7 +49,7 @@ extension SalesforceServer: ContactAPI {
         return contact(row.key, row.cells.map { ($0.name, $0.value) })
     }
 
-    /// The contact's address: without one the vendor takes no request about a contact (V19).
+    /// Returns the option with the contact's address. The vendor accepts no request about a contact without one (V19).
     public func options(for contact: Contact) -> JSONObject? {
         guard settings.route == .contacts else { return nil }
         func said(_ action: Action) -> [ServerCells.Cell] {
@@ -73,7 +73,7 @@ extension SalesforceServer: ContactAPI {
         return [ServerOptions.address: .object(JSONObject(row.address.map { ($0.name, $0.value) }))]
     }
 
-    /// The attributes whose columns are written empty.
+    /// Returns the attributes whose columns are cleared.
     public func emptied(by operations: [EngagementOperation]) -> Set<AttributeName> {
         Set(
             row(of: operations).cells.filter { Self.text($0.value) == nil }.compactMap { source(of: $0.name).attribute }
@@ -87,7 +87,7 @@ extension SalesforceServer: ContactAPI {
         return row
     }
 
-    /// The requests that an amount makes.
+    /// Returns the number of requests for an amount of operations.
     public func work(for amount: ServerAmount) -> [ServerWork] {
         switch settings.route {
         case .rows:
@@ -200,7 +200,7 @@ extension SalesforceServer: ContactAPI {
         return .attribute(key(settings.attributeNames) ?? AttributeName(rawValue: name.lowercased()))
     }
 
-    /// A value as text; nil for nothing, which an empty text is, too.
+    /// Returns a value as text; nil for null and for an empty text.
     private static func text(_ value: JSONValue) -> String? {
         let text = value.string ?? value.number?.text ?? value.bool.map { $0 ? "true" : "false" } ?? ""
         if text == "True" || text == "False" { return text.lowercased() }

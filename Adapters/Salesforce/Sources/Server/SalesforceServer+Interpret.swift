@@ -136,7 +136,8 @@ extension SalesforceServer {
 
     // MARK: Yes
 
-    /// The vendor holds it: each operation, but one whose every value a later one of the same request replaced.
+    /// Returns the verdicts after a successful write. An operation whose values a later one of the same request replaced
+    /// completely is superseded.
     private func taken(_ exchange: Exchange<Self>) -> Interpretation<Self> {
         Interpretation(finalVerdicts(exchange.operations))
     }
@@ -230,7 +231,7 @@ extension SalesforceServer {
         let hasFailed = first?.hasFailed == true
         let reply = exchange.outcome.reply?.json
         guard let reply, let items = reply["items"]?.array else {
-            // A job that ended with an error may have no results; its rows go again in halves.
+            // A job that ended with an error may have no results. Its rows are sent again in halves.
             return hasFailed && exchange.outcome.reply?.json != nil
                 ? halved(exchange.operations, of: first?.rows, ServerFinding.jobRefused)
                 : notUnderstood(exchange, row, &memory)
@@ -292,7 +293,7 @@ enum ServerToken: Sendable {
             }
     }
 
-    /// The REST host that the vendor names, with or without scheme and slash (V4); nil if it is none that may be used.
+    /// Returns the REST host that the vendor names, with or without scheme and slash (V4); nil if it is not permitted.
     static func host(_ text: String?) -> String? {
         guard var host = text?.trimmed, !host.isEmpty else { return nil }
         while host.hasSuffix("/") { host.removeLast() }
@@ -308,7 +309,7 @@ enum ServerToken: Sendable {
 struct RowsPage: Sendable {
     let answer: JSONValue
 
-    /// The page of a reply; nil if it is none. Without `items` a page is empty (V34).
+    /// Reads the page of a reply; nil if it is none. Without `items` a page is empty (V34).
     init?(_ reply: JSONValue?) {
         guard let reply, let count = reply["count"]?.integer, let page = reply["page"]?.integer,
             let pageSize = reply["pageSize"]?.integer, page > 0, pageSize > 0

@@ -27,7 +27,7 @@ public struct SalesforceServer: VendorAdapter {
         case updateContact
         /// Contacts to be forgotten.
         case deleteContacts
-        /// An event that may start a journey. Journaled, because a repeat would start it again.
+        /// Sends an event that may start a journey. Journaled, because a repeat would start it twice.
         case event
         /// A page of the data extension's rows.
         case readRows
@@ -37,9 +37,9 @@ public struct SalesforceServer: VendorAdapter {
 
     /// The progress of an operation.
     public struct Step: Codable, Sendable, Equatable {
-        /// Most operations that it may go together with, because one of them was refused.
+        /// The maximum number of operations in its request, after a refusal of a larger group.
         var most: Int?
-        /// The job that holds its row.
+        /// The job with the operation's row.
         var job: String?
         /// Its row in the job, from 0, and how many the job has.
         var row: Int?

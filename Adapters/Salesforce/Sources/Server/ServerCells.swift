@@ -24,7 +24,7 @@ struct ServerCells: Sendable {
     /// The names of the cells, in lower case.
     private var names: Set<String> = []
 
-    /// The longest text that a column holds.
+    /// The maximum length of a column's text.
     static let textLimit = 4000
     /// Most columns of one request.
     static let columnLimit = 50
@@ -138,7 +138,7 @@ struct ServerCells: Sendable {
         cells.append(Cell(name: name, value: value))
     }
 
-    /// The vendor's name for it on this route; nil if it has none.
+    /// Returns the vendor's name of a value on this route; nil if it has none.
     private func name(of source: String, _ column: String?) -> String? {
         guard route == .contacts else { return column.map(\.trimmed).flatMap { $0.isEmpty ? nil : $0 } }
         return settings.contactAttributes[SalesforceSourceName(rawValue: source)].flatMap(AttributeSetPlace.init)?.path
@@ -216,14 +216,14 @@ enum ContactAddress: Sendable {
         AttributeSetPlace(cell.name).map { sets[$0.set]?.contains($0.attribute) ?? false } ?? false
     }
 
-    /// The value that a member of the option names; nil if it is none of an address.
+    /// Reads a member of the option; nil if it is no attribute of an address.
     static func cell(_ member: JSONObject.Member) -> ServerCells.Cell? {
         guard let name = AttributeSetPlace(member.name)?.path else { return nil }
         let cell = ServerCells.Cell(name: name, value: member.value)
         return isInItsSets(cell) && saysSomething(cell) ? cell : nil
     }
 
-    /// The value that a setting names; nil if its name is no place. `true` and `false` are booleans.
+    /// Reads a value of the setting; nil if its name is no attribute of a set. `true` and `false` are Booleans.
     static func cell(_ path: String, _ text: String) -> ServerCells.Cell? {
         guard let name = AttributeSetPlace(path)?.path else { return nil }
         let flag: JSONValue? = ["true": true, "false": false][text]
@@ -245,7 +245,7 @@ extension String {
 }
 
 extension Finding {
-    /// The same, where nothing else is left of the operation.
+    /// The finding as an error, for an operation without other content.
     var asServerError: Finding {
         var copy = self
         copy.severity = .error

@@ -12,7 +12,7 @@ enum ServerPace: Sendable {
         backoff: .doubling(from: .seconds(2), upTo: .seconds(300), jitter: 0.25),
         life: 1080
     )
-    /// Jobs that may get lost before their row is given up.
+    /// The maximum number of lost jobs before an operation is rejected.
     static let lostJobs = 3
     /// The assumed duration of a job in a migration plan; the vendor documents none.
     static let assumedJob = Duration.seconds(10)

@@ -23,7 +23,7 @@ public struct SalesforceServerSettings: AdapterSettings {
 
     /// The first request for a contact that may or may not exist in the account.
     public enum Verb: String, NeutralWord, Codable {
-        /// POST; where the contact is there already, PATCH.
+        /// POST, then PATCH if the contact already exists.
         case create
         /// PATCH, then POST if the contact does not exist.
         case update
@@ -43,27 +43,27 @@ public struct SalesforceServerSettings: AdapterSettings {
     public enum UncertainDelivery: String, NeutralWord {
         /// It is rejected as unknown, and kept for a person to look at.
         case reject
-        /// It is sent again, and may start a journey twice.
+        /// The event is sent again, and may start a journey twice.
         case `repeat`
     }
 
     /// The host that hands out tokens.
     public var authURL = ""
-    /// The REST host; empty: the one that the token's reply names.
+    /// The REST host; if empty, the host in the token's reply.
     public var restURL = ""
     /// The installed package's client id.
     public var clientID = ""
     /// The installed package's secret.
     public var clientSecret: Secret?
-    /// The business unit; empty: the one that owns the package.
+    /// The business unit; if empty, the owner of the package.
     public var accountID = ""
-    /// The scopes to ask for, parted by spaces; empty: all of the package.
+    /// The requested scopes, separated by spaces; if empty, all of the package.
     public var scope = ""
     /// The route of a contact's data; an operation's options override it.
     public var route = Route.rows
     /// The external key of the data extension.
     public var dataExtension = ""
-    /// The data extension's primary key, which holds the contact key.
+    /// The data extension's primary key, whose values are contact keys.
     public var keyColumn = "ContactKey"
     /// The columns of attributes, where they are called otherwise.
     public var attributeNames: [AttributeName: String] = [:]
@@ -73,13 +73,13 @@ public struct SalesforceServerSettings: AdapterSettings {
     public var tagColumns: [Tag: String] = [:]
     /// The columns of subscriptions, by `channel` or `channel.topic`.
     public var subscriptionColumns: [SalesforceSourceName: String] = [:]
-    /// The columns that the data extension has; empty: not known here, so not checked.
+    /// The columns of the data extension; if empty, columns are not checked.
     public var columns: [String] = []
     /// The contact's attributes, as `set/attribute`, by the name of their data.
     public var contactAttributes: [SalesforceSourceName: String] = [:]
     /// Values, by `set/attribute`, that complete a set in a contact's request if its operations do not contain them.
     public var contactDefaults: [SalesforceSourceName: String] = [:]
-    /// Which request comes first for a contact.
+    /// The first request for a contact.
     public var contactsFirst = Verb.create
     /// The effect of removing a value.
     public var unset = Unset.blank
@@ -301,7 +301,7 @@ struct AttributeSetPlace: Hashable, Sendable {
     let set: String
     let attribute: String
 
-    /// The place that `set/attribute` names; nil if it names none. The set's name ends at the first slash.
+    /// Reads `set/attribute`; nil if it has another form. The set's name ends at the first slash.
     init?(_ path: String) {
         let parts = path.split(separator: "/", maxSplits: 1).map(\.trimmed)
         guard parts.count == 2, parts.allSatisfy({ !$0.isEmpty }) else { return nil }

@@ -28,7 +28,7 @@ struct ContactRow: Sendable {
         }
     }
 
-    /// The operation that replaced the last value of another whole; nil where some of it left.
+    /// Returns the operation that replaced the last value of another one; nil if at least one of its values is sent.
     func replacement(of id: OperationID, _ cells: [ServerCells.Cell]) -> OperationID? {
         folding.replacement(of: id, cells)
     }
@@ -129,7 +129,7 @@ struct JobRecord: Sendable {
         ]
     )
 
-    /// A row as a job holds it: flat, numbers as text.
+    /// Returns a row in the form of a job: flat, with numbers as text.
     static func item(_ row: ContactRow, keyColumn: String) -> JSONValue {
         .object(
             JSONObject(

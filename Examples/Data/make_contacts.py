@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Writes salesforce-contacts.csv: a contact export as a real account gives it, with what goes wrong in real ones.
+"""Writes salesforce-contacts.csv: a contact export like that of a real account, with typical errors.
 
-The people are made up; the file is the same on every run. Run it after a change and commit the result:
+The people are invented, and the file is the same on every run. Run it after a change and commit the result:
 
     python3 Examples/Data/make_contacts.py
 """
@@ -50,7 +50,7 @@ TIERS = ["bronze"] * 5 + ["silver"] * 3 + ["gold"] * 2
 
 
 def person(number, chance):
-    """One row that is fine."""
+    """Returns a valid row."""
     locale, country, offset, given, family, places, code = chance.choice(WORLD)
     given, family = chance.choice(given.split()), chance.choice(family.split("|"))
     city, postal = chance.choice(places.split("|")).split(":")
@@ -82,7 +82,7 @@ def person(number, chance):
     }
 
 
-# What is wrong with a bad row: a column and its text, in the order in which the rows are spoilt.
+# The errors of invalid rows, each a column and its text, in the order of the rows.
 FAULTS = [
     ("no contact key", "Contact Key", ""),
     ("an e-mail address without a host", "Email Address", "nobody@"),
@@ -96,7 +96,7 @@ FAULTS = [
 
 
 def encode(fields):
-    """One row as the vendor's exporter writes it: quotes where they are needed, CR LF at the end."""
+    """Returns a row in the form of the vendor's exporter: quotes where needed, CR LF at the end."""
     text = io.StringIO()
     csv.writer(text, lineterminator="\r\n").writerow(fields)
     return text.getvalue().encode("utf-8")

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Writes day.ndjson: one day of a bookshop's app, as neutral operations in the order in which they happened.
+"""Writes day.ndjson: one day of a bookshop's app, as neutral operations in chronological order.
 
-The people are made up; the day is the same on every run. Run it after a change and commit the result:
+The people are invented, and the day is the same on every run. Run it after a change and commit the result:
 
     python3 Examples/Data/make_day.py
 """
@@ -52,7 +52,7 @@ BOOKS = [
 
 
 class Day:
-    """Collects operations; each has an id that depends on its place in the day alone."""
+    """Collects operations. The id of each depends only on its position in the day."""
 
     def __init__(self):
         self.operations = []
@@ -73,7 +73,7 @@ class Day:
         self.operations.append((minute, person.number, len(person.said), operation))
 
     def lines(self):
-        """The operations in the order of the clock, each with the contact who was logged in at its time."""
+        """Returns the operations in chronological order, each with the contact who was logged in at its time."""
         contacts = {}
         for _, number, _, operation in sorted(self.operations, key=lambda row: row[:3]):
             switch = operation["action"].get("switch")
@@ -85,7 +85,7 @@ class Day:
 
 
 class Person:
-    """One installation and whoever uses it."""
+    """One installation and its current user."""
 
     def __init__(self, number, row, chance):
         self.number, self.chance = number, chance
@@ -137,7 +137,7 @@ def set_to(value):
 
 
 def first_start(day, person, minute):
-    """The app is opened for the first time today: the device, a look around, then the log-in."""
+    """A person opens the app for the first time today: the device, some screens, then the log-in."""
     day.add(person, minute, person.device())
     day.add(person, minute + 0.2, custom("Screen Viewed", screen="home"))
     if person.member is None:
@@ -156,7 +156,7 @@ def first_start(day, person, minute):
 
 
 def visit(day, person, minute, visit_number):
-    """Somebody looks at books, and sometimes buys one."""
+    """A person looks at books, and sometimes buys one."""
     day.add(person, minute, custom("Screen Viewed", screen=person.chance.choice(["home", "search", "shelf", "basket"])))
     for step in range(person.chance.randrange(1, 4)):
         title, price = person.chance.choice(BOOKS)
@@ -172,7 +172,7 @@ def visit(day, person, minute, visit_number):
 
 
 def evening(day, person, minute):
-    """What people change before they put the phone away."""
+    """Changes that people make at the end of the day."""
     wish = person.chance.randrange(6)
     if wish == 0:
         day.add(person, minute, {"kind": "changeTags", "tags": {"add": ["book club"], "remove": person.shelves[:1]}})
@@ -190,7 +190,7 @@ def evening(day, person, minute):
 
 
 def oddities(day, people):
-    """What real apps also say: some of it no vendor takes, and then the reason must be told."""
+    """Unusual operations of real apps. Vendors refuse some of them, and the outcome must state the reason."""
     aino, mikael, zoe, arabic = people[0], people[1], people[4], people[8]
     day.add(aino, 610, attributes(status=set_to("reader"), city=set_to("Espoo")))
     day.add(mikael, 640, {"kind": "changeTags", "tags": {"add": ["ALL"]}})
@@ -199,7 +199,7 @@ def oddities(day, people):
     day.add(zoe, 715, {"kind": "track", "event": {"kind": "sessionEnded"}}, app_state="background")
     day.add(mikael, 720, attributes(last_app_use=set_to({"timestamp": "2031-03-09T12:00:00Z"})), app_state="background")
     day.add(aino, 730, {"kind": "changeSubscription", "subscription": {"channel": "email", "topic": "letters", "state": "subscribed"}})
-    # Two people share a phone: one leaves, the other comes.
+    # Two people share a phone: one logs out, the other logs in.
     jurgen, ana = people[17], people[18]
     day.add(jurgen, 800, {"kind": "switchContact", "switch": {"direction": "logOut"}})
     identifiers = [{"kind": "external", "value": "member-480099"}]

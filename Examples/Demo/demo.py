@@ -36,7 +36,7 @@ NEUTRAL = ("neutral.contacts", {})
 
 
 class Clock:
-    """The day's clock, the same in every process."""
+    """The clock of the simulated day, shared by all processes."""
 
     def __init__(self):
         self.setting = processes.clock(SPEED, DAWN.strftime("%Y-%m-%dT%H:%M:%SZ"))
@@ -51,7 +51,7 @@ class Clock:
 
 
 def show(text=""):
-    """Prints a line, and keeps it for the transcript in the README."""
+    """Prints a line and adds it to the transcript in the README."""
     print(text, flush=True)
     FOLDER.mkdir(parents=True, exist_ok=True)
     with open(FOLDER / "transcript.txt", "a", encoding="utf-8") as transcript:
@@ -89,7 +89,7 @@ class Demo:
         show(f"DIFFERENCE: {text}")
 
     def send(self, configuration, *more):
-        """The app: it captures each operation of the day at its time."""
+        """Starts the app, which captures each operation of the day at its time."""
         return processes.Sender(
             configuration, self.ledger, "--replay", *more, self.day,
             environment=self.environment, talk=FOLDER / "talk.txt",
@@ -179,7 +179,7 @@ class Demo:
         )
 
     def plan(self, source, target, file):
-        """Plans the migration, and writes a page to read."""
+        """Plans the migration and writes the report as a page."""
         settings, page = FOLDER / "migration.json", FOLDER / "plan.html"
         settings.write_text(json.dumps({"from": source[1], "to": target[1]}, indent=2))
         done = processes.run(

@@ -1,13 +1,13 @@
 public import PatchbayJSON
 public import PatchbayModel
 
-/// What a simulated account remembers. Every list has a fixed order, so that equal states have equal JSON.
+/// The state of a simulated account. Every list has a fixed order, so that equal states have equal JSON.
 public struct AcousticAccount: Codable, Sendable, Equatable {
     /// The users, in order of their registration.
     public var users: [SimulatedUser] = []
-    /// How many users and channels were ever made; ids are counted.
+    /// The number of users and channels created so far, which determines the next id.
     public var made = 0
-    /// What a client did that the vendor's rules forbid, oldest first.
+    /// The client's violations of the vendor's rules, oldest first.
     public var violations: [Violation] = []
     /// Requests by endpoint and status: `update 200`.
     public var counts: [String: Int] = [:]
@@ -36,7 +36,7 @@ public struct SimulatedUser: Codable, Sendable, Equatable {
     public var cache: [String: JSONValue] = [:]
     /// Names in the first cache that make every later update fail until they are deleted.
     public var poison: [String] = []
-    /// The writes that the second cache took, oldest first.
+    /// The writes that reached the second cache, oldest first.
     public var writes: [Write] = []
     /// Updates that were answered with yes and never written, with the reasons.
     public var lost: [Loss] = []
@@ -44,14 +44,14 @@ public struct SimulatedUser: Codable, Sendable, Equatable {
     public var events: [SimulatedEvent] = []
     /// The last registration.
     public var registration: JSONValue?
-    /// What was said last of push, by a registration or an event: whether it may reach the installation.
+    /// Whether push may reach the installation, as last reported by a registration or an event.
     public var mayPush: Bool?
-    /// When updates of the last minute came.
+    /// The times of updates in the last minute.
     public var updates: [Instant] = []
 
-    /// One write on its way to the database.
+    /// A write that has not reached the database yet.
     public struct Write: Codable, Sendable, Equatable {
-        /// When it came.
+        /// The time of the write.
         public var at: Instant
         /// The column.
         public var column: String
@@ -59,13 +59,13 @@ public struct SimulatedUser: Codable, Sendable, Equatable {
         public var value: JSONValue?
     }
 
-    /// An update that failed behind the yes.
+    /// An update that failed after a successful reply.
     public struct Loss: Codable, Sendable, Equatable {
-        /// When.
+        /// The time of the failure.
         public var at: Instant
-        /// The columns of the update, all of them lost.
+        /// The columns of the update, which are all lost.
         public var columns: [String]
-        /// Why; names, no values.
+        /// The reasons, with names and without values.
         public var reasons: [String]
     }
 
@@ -88,7 +88,7 @@ public struct SimulatedEvent: Codable, Sendable, Equatable {
     public var type: String
     /// Its name.
     public var name: String
-    /// When it happened, as the client wrote it.
+    /// The time of the event, in the client's text.
     public var timestamp: String
     /// Whether the account shows it.
     public var isVisible: Bool
@@ -96,10 +96,10 @@ public struct SimulatedEvent: Codable, Sendable, Equatable {
     public var body: JSONValue
 }
 
-/// A rule that a client broke.
+/// A violation of a rule by the client.
 public struct Violation: Codable, Sendable, Equatable {
-    /// When.
+    /// The time of the violation.
     public var at: Instant
-    /// What was wrong; names and sizes, no values.
+    /// The violation, with names and sizes and without values.
     public var what: String
 }

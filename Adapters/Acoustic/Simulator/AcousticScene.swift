@@ -2,7 +2,7 @@ public import PatchbayAdapterKit
 public import PatchbayJSON
 public import PatchbayModel
 
-/// Random runs of faults: minutes between attempts after a failure, and in the end the row that the app has spoken.
+/// The test profile of the device API for random faults. Retries are minutes apart, and the final row is what the app set.
 public struct AcousticScene: VendorScene {
     public typealias Simulator = AcousticSimulator
 
@@ -16,12 +16,12 @@ public struct AcousticScene: VendorScene {
         "columns": .object(columns), "registration": "requested", "tagsColumn": "Tags",
     ]
 
-    // No credential: the app's key stands in every app, and the vendor hands out ids, no token.
+    // The account has no credential: every app contains the app key, and the vendor issues ids, not tokens.
     public static let account: JSONObject = ["columns": .object(columns), "updatesPerMinute": 100_000]
 
     public static let opposites: [Action] = ["v0", "v1"].map { .changeAttributes(["City": .set(.string($0))]) }
 
-    /// After a log-out the app registers the device with the ids of the person who uses it then.
+    /// After a log-out, the app registers the device with the ids of the next person.
     public static let waitsForApp: Set<String> = ["acoustic.ids.missing", "acoustic.ids.person"]
 
     public static let question = ReadRequest("attributes")
@@ -42,7 +42,7 @@ public struct AcousticScene: VendorScene {
         }
     }
 
-    /// The app passes the ids, one user per person; later a column is gone.
+    /// The app passes the ids, one user per person. Later, the settings lose a column.
     public static var changingSettings: [JSONObject] {
         var settings = settings
         settings["registration"] = "given"
@@ -79,8 +79,7 @@ public struct AcousticScene: VendorScene {
         }
     }
 
-    /// The values that the vendor took, as memory knows them and as the vendor's first cache has them; and whether push may
-    /// reach the installation.
+    /// Compares the memory's values with the vendor's first cache, and the push state with the user's.
     public static let expectedState = ExpectedState(isPerInstallation: true) { memory in
         let known = (memory["known"]?.object ?? [:]).map { ($0.name, $0.value["value"]?.embedded ?? .null) }
         var claims: JSONObject = ["known": .object(JSONObject(known))]
@@ -88,7 +87,7 @@ public struct AcousticScene: VendorScene {
         return claims
     } holds: { (account: AcousticAccount, memory) in
         let user = memory["ids"]?["user"]?.string.flatMap(account.user) ?? account.users.last
-        // Of a user whom the app registered itself the vendor was told nothing: there the first word counts as known.
+        // A user whom the app registered itself has no push state at the vendor before the first report.
         let push = user?.mayPush.map(JSONValue.bool) ?? memory["pushTold"] ?? .null
         return [
             "known": .object(JSONObject(user?.cache.map { ($0.key, $0.value) } ?? [])), "push": push,
@@ -101,7 +100,7 @@ public struct AcousticScene: VendorScene {
     public static func problems(in story: SceneStory, at account: AcousticAccount) -> [String] {
         var problems: [String] = []
         for stream in streams {
-            // The first step of the ladder, as short as chance makes it; or what the vendor asked for.
+            // The first retry interval at its random minimum, or the interval that the vendor asked for.
             problems += story.early(stream) { request in
                 guard let outcome = request.outcome, outcome.failed(or: 408...408, 425...425, 429...429, 500...599)
                 else {
@@ -127,7 +126,7 @@ public struct AcousticScene: VendorScene {
         return problems + story.takenEvents.filter { !events.contains($0) }.map { "the vendor has no event \($0)" }
     }
 
-    /// The column of tags as the app's words make it; another person has none of the former one's.
+    /// Returns the column of tags after the app's operations. Another person starts without the earlier person's tags.
     private static func tags(_ story: SceneStory) -> JSONValue? {
         var (tags, person, value): (Set<PatchbayModel.Tag>, [Identifier], JSONValue?) = ([], [], nil)
         for entry in story.entries {

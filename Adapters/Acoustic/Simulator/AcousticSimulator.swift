@@ -2,12 +2,14 @@ public import PatchbayAdapterKit
 public import PatchbayJSON
 public import PatchbayModel
 
-/// The device service of one account, played by a pure value.
+/// A simulator of one account's device service, as a pure value.
 ///
-/// An update that can be read is answered with yes, as the vendor does, and may be lost behind it: one bad entry costs the
-/// whole group, stays in the first cache, and spoils what follows until it is deleted or the user is another. Paths, verbs
-/// and bodies are the reference profile of the adapter. Where nobody knows the vendor's answer the choices are: an unknown
-/// path or user 404, a method that the path has not 405, another content type 415, a body of another form 400.
+/// Like the vendor, it accepts every update that it can read, and may lose it afterwards. One bad entry loses the whole
+/// group, stays in the first cache, and breaks later updates until it is deleted or the user changes. Paths, methods and
+/// bodies follow the adapter's reference profile.
+///
+/// Where the vendor's reply is unknown, the simulator refuses: 404 for an unknown path or user, 405 for another method,
+/// 415 for another content type, 400 for another form of body.
 public struct AcousticSimulator: VendorSimulator {
     public static let id: AdapterID = "acoustic"
 
@@ -29,7 +31,7 @@ public struct AcousticSimulator: VendorSimulator {
         return response
     }
 
-    /// What a path asks for.
+    /// The operation that a path addresses.
     private struct Call {
         var name: String
         var app: String
@@ -115,7 +117,7 @@ public struct AcousticSimulator: VendorSimulator {
         return ids(user.id, user.channels[0])
     }
 
-    /// Whether a registration is the one that is there: only a reinstalled app invalidates its user.
+    /// Whether a registration is for the existing user. Only a reinstalled app invalidates its user.
     private func isSame(_ body: JSONObject, _ state: AcousticAccount, _ install: String) -> Bool {
         let old = state.users.first { $0.installID == install }?.registration
         return old?["pushToken"] == body["pushToken"]
@@ -167,7 +169,7 @@ public struct AcousticSimulator: VendorSimulator {
             return error(400, "An entry is refused.")
         }
         state.update(call.user) { user in
-            // An entry that the cache holds already is no news; the rest is one write.
+            // Entries that the cache already holds are ignored. The others are one write.
             let news = entries.filter { user.cache[$0.key] != $0.value }
             for entry in news { user.cache[entry.key] = entry.value }
             guard !news.isEmpty else { return }
@@ -232,7 +234,7 @@ public struct AcousticSimulator: VendorSimulator {
 
     private func isInstant(_ text: String) -> Bool { text.hasSuffix("Z") && Timestamp(text: text) != nil }
 
-    /// Why the database would not take an entry; nil if it would, or if nobody described the columns.
+    /// Returns the reason why the database would refuse an entry; nil if it would accept it or has no described columns.
     private func problem(_ entry: Entry) -> String? {
         guard !settings.columns.isEmpty else { return nil }
         guard let column = settings.columns[entry.key] else { return "is no column" }

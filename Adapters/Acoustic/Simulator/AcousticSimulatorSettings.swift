@@ -2,7 +2,7 @@ import PatchbayAdapterKit
 import PatchbayJSON
 import PatchbayModel
 
-/// What a simulated account is like.
+/// The settings of a simulated account.
 struct AcousticSimulatorSettings: AdapterSettings {
     var appKey = ""
     var columns: [String: SimulatedColumn] = [:]

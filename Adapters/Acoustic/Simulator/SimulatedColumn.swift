@@ -14,7 +14,7 @@ struct SimulatedColumn: Sendable {
         "timestamp": "date", "multiSelection": "string",
     ]
 
-    /// Reads a column of the settings; nil if it is none.
+    /// Reads a column of the settings; nil if it is invalid.
     init?(_ json: JSONValue) {
         guard let type = json["type"]?.string else { return nil }
         self.type = type
@@ -22,7 +22,7 @@ struct SimulatedColumn: Sendable {
         isLookupKey = json["lookupKey"]?.bool ?? false
     }
 
-    /// Why the database can't take an entry; nil if it can.
+    /// Returns the reason why the database can't accept an entry; nil if it can.
     func problem(_ type: String, _ value: JSONValue) -> String? {
         if isLookupKey { return "is a lookup key" }
         guard let wanted = Self.wireTypes[self.type] else { return "is not written by devices" }
@@ -47,7 +47,7 @@ struct SimulatedColumn: Sendable {
         return String(text)
     }
 
-    /// Why a value that is taken can never be asked for; nil if it can (a country that is not in the list).
+    /// Returns the reason why an accepted value can't be queried; nil if it can. A country that is not in the list can't.
     func unqueryable(_ value: JSONValue) -> String? {
         guard type == "country", let text = value.string else { return nil }
         let isListed = text == text.lowercased() && CountryCode(text: text) != nil

@@ -6,7 +6,7 @@ extension AcousticDevice {
     public func interpret(_ exchange: Exchange<Self>, memory: inout Memory) -> Interpretation<Self> {
         let row = ReplyTable.acoustic.row(for: exchange.outcome)
         let before = memory
-        // Ids that the vendor no longer knows reach no person: leaving them is done.
+        // If the vendor no longer knows the ids, they reach no person, and the unregistration is complete.
         let isGone = exchange.leaves(memory) && [404, 410].contains(exchange.outcome.reply?.status)
         let meaning = isGone ? .accepted : row.meaning
         note(exchange, meaning, in: &memory)
@@ -31,7 +31,7 @@ extension AcousticDevice {
         }
     }
 
-    /// Keeps the pace, and forgets what a request may have changed at the vendor unseen (K7).
+    /// Records the time of the next attempt, and forgets values that an unacknowledged request may have changed (K7).
     private func note(_ exchange: Exchange<Self>, _ meaning: ReplyMeaning, in memory: inout Memory) {
         let stream = exchange.endpoint.stream
         if meaning == .retry {
@@ -58,7 +58,7 @@ extension AcousticDevice {
     ) -> Interpretation<Self> {
         let batch = AttributeBatch(exchange.operations, memory: before, settings: settings)
         if isAccepted {
-            // The vendor forgets a deleted value, so a later one is news again (K3).
+            // The vendor forgets a deleted value, so a later value must be sent (K3).
             if batch.isDelete { RuleID.acoustic("K3").fire() }
             memory.arrive(batch.members.lazy.compactMap(\.pending.operation.contact).first)
             for entry in batch.entries { memory.known[entry.column] = entry.value }
@@ -70,7 +70,7 @@ extension AcousticDevice {
         }
         return verdicts(batch) { member, step in
             var step = step
-            // The bad entry is found; what is left goes together again.
+            // The bad entry is found. The remaining entries are sent together again.
             step.suspect = nil
             step.refusals += member.sent.count
             step.refused = Array((step.refused + member.sent).prefix(Step.named))
@@ -78,7 +78,7 @@ extension AcousticDevice {
         }
     }
 
-    /// A verdict for each member of a batch whose entries have ended.
+    /// Returns a verdict for each member of a batch whose entries are all processed.
     private func verdicts(
         _ batch: AttributeBatch,
         _ change: (AttributeBatch.Member, Step) -> Step
@@ -95,7 +95,8 @@ extension AcousticDevice {
         )
     }
 
-    /// How an operation ends whose every entry has ended: what the vendor took, and what it refused, by name (V1).
+    /// Returns the verdict of an operation whose entries are all processed, with the names that the vendor took and refused
+    /// (V1).
     func ending(of operation: EngagementOperation, _ entries: [Entry], _ step: Step) -> Verdict<Self> {
         RuleID.acoustic("V1").fire()
         let refused = step.refused.filter(entries.indices.contains).map { entries[$0].key }
@@ -118,7 +119,7 @@ extension AcousticDevice {
         return .accepted(row.at(path, detail: text))
     }
 
-    /// A few names in words: `set: a, b`.
+    /// Returns a label and some names as text, such as `set: a, b`.
     private static func list(_ word: String, _ names: [String]) -> String? {
         guard !names.isEmpty else { return nil }
         let more = names.count > 20 ? " and \(names.count - 20) more" : ""
@@ -133,21 +134,21 @@ extension AcousticDevice {
         _ memory: inout Memory
     ) -> Interpretation<Self> {
         guard !isAccepted, exchange.operations.count > 1 else {
-            // Only what is no event asks for it, and a batch of events is long to read.
+            // Events never contain such a report, and parsing a batch of events is slow.
             let reportsPush =
                 exchange.operations.contains { $0.operation.action.kind != .track } && exchange.reportsPush
             return Interpretation(exchange.operations) { pending in
                 if exchange.leaves(memory), pending.operation.action.kind == .registerDevice {
-                    // The former ids are left; the registration continues with those that it brings.
+                    // The old ids have been reported as left. The registration continues with its new ids.
                     memory.tell(false)
                     return next(pending)
                 }
                 if pending.operation.action == .erase {
-                    // A refusal ends it as well: whatever the vendor holds, its back end erases.
+                    // A refusal completes the operation, too: the app's back end erases the vendor's data.
                     memory.forgetIDs()
                     return .accepted(FindingRow.eraseByHand.at())
                 }
-                told(pending.operation, isAccepted, reportsPush, &memory)
+                recordPushReport(pending.operation, isAccepted, reportsPush, &memory)
                 if pending.operation.action.kind == .switchContact, pending.step?.isLoggedIn != true {
                     return next(pending)
                 }
@@ -165,7 +166,7 @@ extension AcousticDevice {
         .underway(Step(done: (pending.step?.done ?? 0) + 1))
     }
 
-    /// One bad entry spoils all: half of them is tried next, after a pause, so that a search is no storm (G3).
+    /// Returns half of a refused group as the next request, after a pause that limits the rate of the search (G3).
     private func halved(_ exchange: Exchange<Self>, _ count: Int, _ memory: inout Memory) -> Interpretation<Self> {
         RuleID.acoustic("G3").fire()
         let until = exchange.moment.now + Pace.search
@@ -178,8 +179,8 @@ extension AcousticDevice {
         }
     }
 
-    /// Notes what the vendor now knows of push. A device's permission that it refused is not reported again, either.
-    private func told(
+    /// Records the push state that the vendor now knows. A refused report of a device's permission is not repeated.
+    private func recordPushReport(
         _ operation: EngagementOperation,
         _ isAccepted: Bool,
         _ mayPush: Bool,
@@ -283,7 +284,7 @@ extension AcousticDevice {
             ? .underway(Step(isLoggedIn: true)) : .accepted(FindingRow.loggedIn.at("action.switch"))
     }
 
-    /// A yes without the ids that were asked for: nobody knows what happened, so it is tried again like a failure.
+    /// Handles a success without the requested ids as a failure: the engine retries the request.
     private func withoutAnswer(_ exchange: Exchange<Self>, _ memory: inout Memory) -> Interpretation<Self> {
         let stream = exchange.endpoint.stream
         let failures = memory.paces[stream]?.failures ?? 0
@@ -299,7 +300,7 @@ extension Exchange<AcousticDevice> {
     /// Whether its first event reports push as enabled.
     fileprivate var reportsPush: Bool { request.json?["events"]?[0]?["name"] == "uiPushEnabled" }
 
-    /// Whether it reports push as disabled under ids that are left, by an unregister or for those that a registration brings.
+    /// Whether it reports push as disabled under ids that are no longer used, because of an unregistration or new ids.
     fileprivate func leaves(_ memory: AcousticDevice.Memory) -> Bool {
         guard endpoint == .events, operations.count == 1 else { return false }
         switch operations[0].operation.action {

@@ -11,7 +11,7 @@ extension AcousticDevice {
                 ?? registerToLeave(window, memory, moment) ?? withoutIDs(window, memory)
         }
         if let plan = settleForeign(window, memory) { return plan }
-        // An opt-out never waits for what was captured before it.
+        // An opt-out never waits for operations that were captured before it.
         let optOut = planOptOut(window, ids, memory, moment)
         if let optOut, !optOut.isWait { return optOut }
         let consent = planConsent(window, ids, memory, moment)
@@ -30,10 +30,10 @@ extension AcousticDevice {
         return .wait(until: nil, because: (window.later.isEmpty ? FindingRow.gathering : .idsOfAnother).at())
     }
 
-    /// What of a window may act now, in order of capture.
+    /// The operations of a window that may be sent now, in order of capture.
     ///
-    /// A log-in, an unregister, and a registration that brings other ids part what was captured before from what comes
-    /// after: nothing overtakes them, except an opt-out.
+    /// A log-in, an unregistration and a registration with other ids are barriers: no operation that was captured after a
+    /// barrier overtakes it, except an opt-out.
     struct Window {
         let reads: [Pending<AcousticDevice>]
         let local: [Pending<AcousticDevice>]
@@ -41,13 +41,13 @@ extension AcousticDevice {
         private(set) var registrations: [Pending<AcousticDevice>] = []
         private(set) var attributes: [Pending<AcousticDevice>] = []
         private(set) var events: [Pending<AcousticDevice>] = []
-        /// Operations of another person than the one whose ids are known. They wait for that person's ids.
+        /// Operations of another person than the owner of the ids. They wait for that person's ids.
         private(set) var later: [Pending<AcousticDevice>] = []
-        /// Operations of a person who has left before the ids of that person were known: they can never be sent.
+        /// Operations of a person who logged out before that person's ids were known. They can never be sent.
         private(set) var foreign: [Pending<AcousticDevice>] = []
         /// Opt-ins that a later log-in of another person made obsolete.
         private(set) var obsolete: [Pending<AcousticDevice>] = []
-        /// What parts before from after.
+        /// The first operation that later operations must not overtake.
         private(set) var barrier: Pending<AcousticDevice>?
         /// Consents that decide whether push messages are allowed.
         let consents: [Pending<AcousticDevice>]
@@ -55,12 +55,11 @@ extension AcousticDevice {
         private(set) var optOuts: [Pending<AcousticDevice>] = []
         /// Everything that is stored.
         let all: [Pending<AcousticDevice>]
-        /// Whether the vendor is being left.
+        /// Whether the provider is being removed.
         let isLeaving: Bool
-        /// Whether the person who is there, the one whom the vendor knows to be logged in and the owner of the ids allow push
-        /// messages.
+        /// Whether the current person, the person logged in at the vendor and the owner of the ids all allow push messages.
         let allowsPush: Bool
-        /// Whether a contact allows push messages, as long as the person who is there does.
+        /// Whether a contact allows push messages, provided that the current person does.
         let allowsPushTo: (_ contact: String?) -> Bool
 
         init(_ pending: PendingOperations<AcousticDevice>, _ memory: Memory) {
@@ -76,7 +75,7 @@ extension AcousticDevice {
                 }
                 all.append(one)
                 guard !one.isImmediate else { continue }
-                // An erasure parts, too: what comes after it does not go under the ids that it forgets.
+                // An erasure is a barrier, too: operations after it are not sent under the ids that it forgets.
                 let isLocal = Queue(name: one.queue) == .local && one.operation.action != .erase
                 if isLocal, one.operation.action.pushMessageConsent != nil, memory.ids != nil {
                     consents.append(one)
@@ -98,12 +97,12 @@ extension AcousticDevice {
             let place = operations.firstIndex { $0.parts(memory) }
             barrier = place.map { operations[$0] }
             let changes = operations[..<(place ?? operations.endIndex)].filter { $0.queue == Queue.attributes.rawValue }
-            // With a full window a change of person may be hidden behind the changes that are shown.
+            // A change of person may be outside a window that is full of changes.
             let isFull = isCut && changes.count >= AcousticDevice.window / 4
             let limit = barrier?.sequence ?? (isFull ? changes.last.map { $0.sequence + 1 } : nil) ?? .max
             let people = Self.peopleAfter(operations, memory)
             var before: [Pending<AcousticDevice>] = []
-            // An erasure ends push messages, too, and forgets what came before it.
+            // An erasure opts out of push messages, too, and forgets earlier operations.
             let erasure = operations.first { $0.operation.action == .erase }?.sequence ?? .max
             for (one, next) in zip(operations, people) {
                 if one.isOptOut {
@@ -131,15 +130,15 @@ extension AcousticDevice {
                 }
             }
             if let barrier, barrier.queue == Queue.registration.rawValue {
-                // What the same person captured before goes under the new ids.
+                // Earlier operations of the same person are sent under the new ids.
                 let contact = barrier.operation.contact.map(ScalarString.init)
                 before.removeAll { $0.operation.contact.map(ScalarString.init) == contact }
-                // An opt-out under the present ids is repeated before others are taken.
+                // An opt-out under the present ids is repeated before the ids change.
                 let owes = optOuts.contains { $0.sequence < barrier.sequence }
                 if before.isEmpty, obsolete.isEmpty, foreign.isEmpty, !owes { registrations.append(barrier) }
             }
             if memory.mustPhone, barrier != nil {
-                // The vendor no longer knows these ids, and the person whose they are has left.
+                // The vendor no longer knows these ids, and their owner has logged out.
                 foreign += before
                 before = []
             }
@@ -148,7 +147,7 @@ extension AcousticDevice {
             }
         }
 
-        /// For each operation, whom the next log-in or registration with other ids behind it is about.
+        /// Returns, for each operation, the contacts of the next log-in or registration with other ids after it.
         private static func peopleAfter(_ operations: [Pending<AcousticDevice>], _ memory: Memory) -> [[String]?] {
             var people = [[String]?](repeating: nil, count: operations.count)
             var next: [String]?
@@ -172,7 +171,7 @@ extension AcousticDevice {
             return next.identifiers.contains { change.identifiers.contains($0) } ? nil : later.id
         }
 
-        /// Whether something comes before the change of person.
+        /// Whether operations precede the change of person.
         var hasBefore: Bool { !attributes.isEmpty || !events.isEmpty }
     }
 
@@ -196,7 +195,7 @@ extension AcousticDevice {
             default: return .settle([first.id: .rejected(FindingRow.actionUnknown.at())])
             }
         }
-        // The settings may have changed since the operation was captured: nothing that no longer fits is left out.
+        // The settings may have changed since the capture. An operation that no longer fits is rejected, not left out.
         let changes = window.all.filter { $0.queue == Queue.attributes.rawValue }
         let invalid = changes.compactMap { pending in
             judge(pending.operation).first { $0.severity == .error }.map { (pending.id, Verdict<Self>.rejected($0)) }
@@ -204,14 +203,15 @@ extension AcousticDevice {
         return invalid.isEmpty ? nil : .settle(Dictionary(invalid) { first, _ in first })
     }
 
-    /// Ends what can never be sent: its person is another than that of the ids, or an opt-in of a person who has left.
+    /// Completes operations that can never be sent: those of another person than the owner of the ids, and opt-ins of a
+    /// person who has logged out.
     private func settleForeign(_ window: Window, _ memory: Memory) -> Plan<Self>? {
         guard !window.foreign.isEmpty || !window.obsolete.isEmpty else { return nil }
         RuleID.acoustic("I9").fire()
         var memory = memory
         let foreign = window.foreign.map { pending in
             let isOptOut = pending.isOptOut
-            // The person is not registered with push when the ids come.
+            // When the ids arrive, the person is registered without push.
             if isOptOut { memory.decide(pending.operation.contact, wantsPush: false) }
             let row: FindingRow = isOptOut ? .optOutKept : .idsOfAnother
             return (pending.id, Verdict<Self>.rejected(row.at("contact")))
@@ -220,7 +220,7 @@ extension AcousticDevice {
         return .settle(Dictionary(foreign + obsolete) { first, _ in first }, remembering: memory)
     }
 
-    /// What this installation knows (L1).
+    /// Returns what this installation's memory holds (L1).
     private func answer(_ operation: EngagementOperation, _ memory: Memory) -> JSONValue {
         RuleID.acoustic("L1").fire()
         guard case .readBack(let request) = operation.action, let question = Answer(rawValue: request.what) else {
@@ -236,12 +236,12 @@ extension AcousticDevice {
         }
     }
 
-    /// A vendor that never received anything of this installation is left without a request.
+    /// Completes an unregistration without a request if the vendor never received anything of this installation.
     private func leaveUnknown(_ window: Window, _ memory: Memory) -> Plan<Self>? {
         guard window.isLeaving, memory.mayBeRegistered != true || settings.registration == .given else { return nil }
         let unregister = window.all.last { $0.operation.action == .unregister }
         let before = window.all.filter { $0.sequence <= unregister?.sequence ?? .max }
-        // The vendor knows an installation whose ids the app gives.
+        // The vendor knows the installation if the app passes its ids.
         let isGiven = before.contains(where: Self.hasIDs)
         guard !isGiven, !before.isEmpty else { return nil }
         let verdicts = before.map { pending -> (OperationID, Verdict<Self>) in
@@ -268,7 +268,8 @@ extension AcousticDevice {
         )
     }
 
-    /// Nothing leaves before there are ids (Q4); after an erasure that nobody undoes nothing is kept either (I7).
+    /// Plans a window without ids: no request is sent (Q4). After an erasure that no later operation reverts, the window is
+    /// not kept, either (I7).
     private func withoutIDs(_ window: Window, _ memory: Memory) -> Plan<Self> {
         guard memory.isReset, !settings.autoReinitialize else {
             return .wait(until: nil, because: (memory.isReset ? FindingRow.reset : .idsMissing).at())
@@ -288,7 +289,7 @@ extension AcousticDevice {
     }
 
     private func planRegistration(_ window: Window, _ memory: Memory, _ moment: Moment) -> Plan<Self>? {
-        // Where the app gives the ids, a registration without them does not hold up one that has them: that one replaces it.
+        // A registration without ids does not block a later one with ids, which replaces it.
         if settings.registration == .given, memory.ids == nil,
             let given = window.registrations.first(where: Self.hasIDs)
         {
@@ -345,7 +346,7 @@ extension AcousticDevice {
         let isNews = memory.pushTold == nil || pending.step != nil
         var memory = memory
         memory.permitsPush = device.allowsPush
-        // The owner of the ids is back, or confirms them: what an anonymous person captured before is the owner's.
+        // The owner of the ids is back or confirms them: operations that an anonymous person captured before are the owner's.
         if memory.owner != nil, Identity.ids(of: device) == memory.ids { memory.idsSince = pending.sequence }
         memory.tell(mayPush)
         return .settle(
@@ -354,11 +355,11 @@ extension AcousticDevice {
         )
     }
 
-    /// Reports what a consent to messages changes: the vendor has no record of the consent itself (P8).
+    /// Reports the change of push state that a consent to messages causes. The vendor has no record of the consent itself (P8).
     private func planConsent(_ window: Window, _ ids: Memory.IDs, _ memory: Memory, _ moment: Moment) -> Plan<Self>? {
         guard let consent = window.consents.first else { return nil }
         let mayPush = memory.mayPush && window.allowsPush && window.optOuts.isEmpty
-        // A pending registration reports what it finds.
+        // A pending registration reports the push state itself.
         let isReported =
             mayPush
             ? window.isLeaving || !window.registrations.isEmpty || !memory.isOwn(consent.operation.contact)
@@ -369,8 +370,10 @@ extension AcousticDevice {
         return wait(.events, memory, moment) ?? report(mayPush, for: consent, ids, memory)
     }
 
-    /// Reports a person's push state before and after a log-in: no person is reached who opted out or has not allowed it, and
-    /// a person who comes back gets what that person said last. Nil if there is nothing to report.
+    /// Reports a person's push state before and after a log-in. A person who opted out or has not allowed push is not
+    /// reached, and a returning person gets the latest own state.
+    ///
+    /// - Returns: Nil if there is nothing to report.
     private func planPush(
         of change: ContactSwitch,
         _ pending: Pending<Self>,
@@ -395,7 +398,7 @@ extension AcousticDevice {
         return wait(.events, memory, moment) ?? report(true, for: pending, ids, memory)
     }
 
-    /// Opt-outs leave at once and before everything else, so an opt-in that was captured before one is obsolete.
+    /// Plans opt-outs. They are sent at once and before all others, so opt-ins that were captured earlier are obsolete.
     private func planOptOut(
         _ window: Window,
         _ ids: Memory.IDs,
@@ -414,7 +417,7 @@ extension AcousticDevice {
         return send(.events, request(.events, ids, body(events)), batch, memory)
     }
 
-    /// The request that tells whether push may reach the installation.
+    /// Returns the request that reports whether push may reach the installation.
     private func report(
         _ mayPush: Bool,
         for pending: Pending<Self>,
@@ -425,7 +428,7 @@ extension AcousticDevice {
         return send(.events, request(.events, ids, body([event])), [pending], memory)
     }
 
-    /// A request that may change what the vendor is known to hold: a process that dies of it remembers the uncertainty.
+    /// Sends a request that may change the vendor's data. The memory marks the change as uncertain until a reply arrives.
     private func send(
         _ endpoint: Endpoint,
         _ request: WireRequest,
@@ -437,7 +440,7 @@ extension AcousticDevice {
         return .send(Transmission(endpoint, request, carrying: pending, unacknowledged: uncertain))
     }
 
-    /// Asks for the present ids: once a day, and when an answer said that they are gone (I3, Q5).
+    /// Queries the current ids: once a day, and after a reply that the user or app is unknown (I3, Q5).
     private func planPhoneHome(
         _ window: Window,
         _ ids: Memory.IDs,
@@ -451,7 +454,7 @@ extension AcousticDevice {
             let first = candidates.compactMap(\.self).min(by: { $0.sequence < $1.sequence })
         else { return nil }
         let isDue = memory.phonedAt.map { moment.now - $0 >= Pace.phoneHome } ?? true
-        // A log-in asks by itself, after what was captured before it.
+        // A log-in queries the ids itself, after the operations that were captured before it.
         guard isDue && window.barrier == nil || memory.mustPhone, wait(.phoneHome, memory, moment) == nil else {
             return nil
         }
@@ -459,7 +462,7 @@ extension AcousticDevice {
         return .send(Transmission(.phoneHome, request(.phoneHome, ids, nil), carrying: [first]))
     }
 
-    /// A change of person: the vendor's ids are asked for, because the app's back end may have merged users.
+    /// Plans a change of person. It queries the vendor's ids, because the app's back end may have merged users.
     private func planBarrier(
         _ pending: Pending<Self>,
         _ window: Window,
@@ -500,7 +503,7 @@ extension AcousticDevice {
             return .settle([pending.id: .accepted(FindingRow.eraseByHand.at())], remembering: memory.afterErase)
         }
         guard pending.step != nil else {
-            // What is known of the person is forgotten at once.
+            // The memory forgets the person's data at once.
             var memory = memory
             memory.forgetPerson()
             return .settle([pending.id: .underway(Step())], remembering: memory)
@@ -524,7 +527,7 @@ extension AcousticDevice {
             return .settle(Dictionary(verdicts) { first, _ in first })
         }
         if !batch.superseded.isEmpty {
-            // What was replaced may have left in a process that died: nothing is known of its columns any more.
+            // A superseded operation may have been sent by a process that crashed, so the state of its columns is unknown.
             RuleID.acoustic("K7").fire()
             var memory = memory
             for (pending, _) in batch.superseded {
@@ -586,7 +589,7 @@ extension AcousticDevice {
 
     // MARK: Waiting
 
-    /// The wait that a failure of that stream has left behind; nil if it may go on.
+    /// The remaining wait after a failure in this stream; nil if requests may be sent.
     private func wait(_ endpoint: Endpoint, _ memory: Memory, _ moment: Moment) -> Plan<Self>? {
         guard let pace = memory.paces[endpoint.stream], moment.now < pace.until else { return nil }
         RuleID.acoustic("Q3").fire()
@@ -598,7 +601,7 @@ extension Pending<AcousticDevice> {
     /// Whether it ends push messages.
     var isOptOut: Bool { pushState.map { $0 != .subscribed } ?? false }
 
-    /// Whether it asks for push messages.
+    /// Whether the operation opts in to push messages.
     var isOptIn: Bool { pushState == .subscribed }
 
     private var pushState: Subscription.State? {
@@ -606,7 +609,7 @@ extension Pending<AcousticDevice> {
         return subscription.state
     }
 
-    /// Whether it parts what was captured before it from what comes after.
+    /// Whether the operation is a barrier between the operations before and after it.
     fileprivate func parts(_ memory: AcousticDevice.Memory) -> Bool {
         switch operation.action {
         case .switchContact, .unregister, .erase: true

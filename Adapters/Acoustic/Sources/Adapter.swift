@@ -4,9 +4,11 @@ public import PatchbayModel
 
 /// The device API of Acoustic Campaign (Mobile App Messaging).
 ///
-/// Changes of attributes go in groups of values or of deletes; what the vendor holds already is not sent. Events go in a
-/// stream of their own. The vendor takes a group whole or loses it whole, mostly in silence, so each operation is judged
-/// before it is captured, and a group that is refused all the same is halved until the bad entry stands alone.
+/// Attribute changes are sent in groups of values or groups of deletes. Values that the vendor already holds are not sent.
+/// Events have a stream of their own.
+///
+/// The vendor processes a group completely or drops it, mostly without an error. Therefore each operation is validated
+/// before it is captured, and a refused group is halved until the bad entry is alone.
 public struct AcousticDevice: VendorAdapter {
     public typealias Settings = AcousticSettings
 
@@ -18,9 +20,9 @@ public struct AcousticDevice: VendorAdapter {
         case delete
         /// Reports events.
         case events
-        /// Tells of the installation and gets its ids.
+        /// Registers the installation and receives its ids.
         case register
-        /// Asks for the present ids.
+        /// Queries the current ids.
         case phoneHome
 
         /// The requests that share a back-off (Q3).
@@ -53,7 +55,7 @@ public struct AcousticDevice: VendorAdapter {
 
     /// The streams of an installation; each is first in, first out.
     enum Queue: String, CaseIterable {
-        /// What device it is.
+        /// Registrations of the device.
         case registration
         /// Attributes, tags, and the changes of person that part them.
         case attributes
@@ -61,10 +63,10 @@ public struct AcousticDevice: VendorAdapter {
         case events
         /// Opt-outs of push: events that wait for no other.
         case optOuts
-        /// What is settled here.
+        /// Operations that need no request.
         case local
 
-        /// The queue of that name, compared with each: that is faster than the switch over texts which `rawValue` makes.
+        /// Creates the queue with a name. Comparing each name is faster than the switch of `init(rawValue:)`.
         init?(name: String) {
             guard let queue = Self.allCases.first(where: { $0.rawValue == name }) else { return nil }
             self = queue
@@ -112,7 +114,7 @@ public struct AcousticDevice: VendorAdapter {
         }
     }
 
-    /// What can be asked for: this installation's own knowledge, because the vendor answers no device (L1).
+    /// The queries that this API answers from the installation's own memory, because the vendor answers no device (L1).
     enum Answer: String {
         case attributes, tags, ids
     }

@@ -2,22 +2,22 @@ import PatchbayAdapterKit
 import PatchbayJSON
 import PatchbayModel
 
-/// What of the pending changes goes with the next request: one group of values, or one of deletes.
+/// The part of the pending changes that the next request carries: a group of values, or a group of deletes.
 ///
-/// It is a pure function of the operations, their steps and the memory, so `interpret` finds again what `plan` sent.
+/// It depends on the operations, their steps and the memory alone, so `interpret` recomputes the batch that `plan` sent.
 struct AttributeBatch {
-    /// One operation with the entries that go now.
+    /// An operation with its entries in this batch.
     struct Member {
         let pending: Pending<AcousticDevice>
         /// All of its entries, in the order in which they go.
         let entries: [Entry]
-        /// How far it got; as if new if the settings have changed its entries since.
+        /// The operation's progress; a new step if the settings have changed its entries since.
         let step: AcousticDevice.Step
-        /// Those that end with this request; the ones that the vendor holds already are among them and not sent.
+        /// The entries that this request completes, including those that the vendor already holds and that are not sent.
         let range: Range<Int>
-        /// Those of them that are sent.
+        /// The indices of the entries that are sent.
         let sent: [Int]
-        /// The set of tags after it; nil if it leaves the tags' column alone.
+        /// The set of tags after the entries; nil if they do not change the tags' column.
         let tags: Set<Tag>?
 
         /// The columns that are sent.
@@ -26,9 +26,9 @@ struct AttributeBatch {
 
     /// The operations that go, in order of capture.
     private(set) var members: [Member] = []
-    /// Operations that need no request: what they say is known already.
+    /// Operations that need no request, because the vendor already holds their values.
     private(set) var unchanged: [Pending<AcousticDevice>] = []
-    /// Operations whose every entry a later one replaces before anything left, with that one.
+    /// Operations whose entries are all replaced by a later operation before they were sent, with that operation.
     private(set) var superseded: [(pending: Pending<AcousticDevice>, by: OperationID)] = []
     /// Whether the entries are deletes.
     private(set) var isDelete = false
@@ -114,7 +114,7 @@ struct AttributeBatch {
         supersede()
     }
 
-    /// The entries that are sent, by column; the last word of each wins (G5).
+    /// The entries to send, by column; the last entry of a column wins (G5).
     var entries: [Entry] {
         var last: [ScalarString: Entry] = [:]
         for member in members {
@@ -125,10 +125,10 @@ struct AttributeBatch {
         return Array(last.values).inOrder
     }
 
-    /// How many entries take part, doubled ones too.
+    /// The number of entries in the batch, including duplicates.
     var units: Int { members.reduce(0) { $0 + $1.sent.count } }
 
-    /// The set of tags that the vendor holds if it takes this; nil if it leaves them alone.
+    /// The set of tags that the vendor holds after the batch; nil if the batch does not change them.
     var tags: Set<Tag>? { members.reversed().lazy.compactMap(\.tags).first }
 
     /// All entries of an operation in the order in which they go, and the set of tags after it.

@@ -9,7 +9,7 @@ enum WireType: String, Codable, Sendable {
 
 /// A value with its type, as an entry carries it.
 struct WireValue: Codable, Sendable, Equatable {
-    /// What the vendor is to read.
+    /// The type by which the vendor reads the value.
     var type: WireType
     /// The value.
     var value: JSONValue
@@ -24,7 +24,7 @@ struct WireValue: Codable, Sendable, Equatable {
         return Self.plain(left) == Self.plain(right)
     }
 
-    /// A number's digits without zeros that say nothing.
+    /// Returns a number's digits without insignificant zeros.
     private static func plain(_ number: JSONNumber) -> String {
         let text = ExactDecimal(number)?.text ?? number.text
         guard text.contains(".") else { return text == "-0" ? "0" : text }
@@ -54,7 +54,7 @@ struct Column: Sendable, Equatable {
     var values: [String] = []
     /// Whether the account finds contacts by it.
     var isLookupKey = false
-    /// Which side writes it; a device if nothing is said.
+    /// The side that writes the column; a device by default.
     var owner: Owner?
 
     /// Whether a selection allows a value, compared by Unicode scalars.
@@ -66,17 +66,17 @@ enum ColumnType: String, NeutralWord {
     case text, yesNo, numeric, date, time, country, selection, email, segmenting, system, smsOptIn, smsOptOutDate
     case smsPhoneNumber, phoneNumber, timestamp, syncId, multiSelection
 
-    /// What is known of a type.
+    /// The properties of a column type.
     struct Row: Sendable {
         /// The type.
         let type: ColumnType
         /// The vendor's number for it.
         let code: Int
-        /// What an entry for it looks like, in words.
+        /// The form of an entry, as text for findings.
         let form: String
-        /// The rule behind it.
+        /// The rule that defines the form.
         let rule: RuleID
-        /// Writes a value; nil where no device may.
+        /// Encodes a value; nil if no device may write the type.
         let encode: (@Sendable (AttributeValue, Column) -> Result<Encoded, ValueProblem>)?
     }
 
@@ -131,7 +131,7 @@ enum ColumnType: String, NeutralWord {
         ),
     ]
 
-    /// What is known of this type.
+    /// The properties of this type.
     var row: Row {
         Self.table.first { $0.type == self }
             ?? Row(type: self, code: -1, form: "", rule: .acoustic("C12"), encode: nil)
@@ -145,7 +145,7 @@ enum ColumnType: String, NeutralWord {
     }
 }
 
-/// A value as it goes, and what was lost on the way.
+/// An encoded value, with the losses of the conversion.
 struct Encoded: Sendable {
     var value: WireValue
     var note: FindingRow?
@@ -155,9 +155,9 @@ struct Encoded: Sendable {
     }
 }
 
-/// Why a value has no form for its column.
+/// The reason why a value has no form for its column.
 struct ValueProblem: Error {
-    /// What to say.
+    /// The finding to report.
     var row: FindingRow
     /// Sizes and names, never the value.
     var detail: String?
@@ -273,7 +273,7 @@ enum Form {
         return choices(words, column)
     }
 
-    /// Words that a multi-selection column takes, as one text.
+    /// Encodes the choices of a multi-selection column as one text.
     static func choices(_ words: [String], _ column: Column?) -> Outcome {
         if words.isEmpty { return .failure(ValueProblem(.choicesEmpty)) }
         if words.contains(where: { $0.unicodeScalars.contains(";") }) {
@@ -290,7 +290,7 @@ enum Form {
         return .success(Encoded(.string, .string(words.joined(separator: ";"))))
     }
 
-    /// A value where nobody knows the column: by its own type (C15).
+    /// Encodes a value of a column that the settings do not describe, by the value's own type (C15).
     static func untyped(_ value: AttributeValue) -> Outcome {
         switch value {
         case .string: text(value, anyColumn)

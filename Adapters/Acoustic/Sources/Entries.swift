@@ -2,7 +2,7 @@ import PatchbayAdapterKit
 import PatchbayJSON
 import PatchbayModel
 
-/// One column's change on its way: a value, or that there is none.
+/// A change of one column: a new value, or the removal of its value.
 struct Entry: Sendable, Equatable {
     /// The column, by its exact name.
     var column: ScalarString
@@ -14,13 +14,13 @@ struct Entry: Sendable, Equatable {
     /// The column's exact name.
     var key: String { column.text }
 
-    /// Whether it goes with a delete request.
+    /// Whether a delete request carries the entry.
     var isDelete: Bool { value == nil }
 }
 
-/// What the vendor takes as attributes of one operation.
+/// Validates attributes and maps them to entries.
 enum AttributeRules: Sendable {
-    /// How long a column's name may be.
+    /// The permitted lengths of a column's name, in characters.
     static let nameLengths = 3...255
 
     /// Judges a whole change (G1): the entries, values first, and everything that is wrong with it.
@@ -49,7 +49,7 @@ enum AttributeRules: Sendable {
         return (entries.inOrder, settled(findings, isAnythingLeft: !entries.isEmpty, settings))
     }
 
-    /// The attributes of an operation that are invalid and left out, as the settings say; sorted.
+    /// Returns the names of invalid attributes that the settings leave out, sorted.
     static func leftOut(of operation: EngagementOperation, settings: AcousticSettings) -> [String] {
         guard settings.onInvalid == .sendValid, case .changeAttributes(let changes) = operation.action else {
             return []
@@ -58,7 +58,7 @@ enum AttributeRules: Sendable {
         return changes.keys.sorted().filter { !sent.contains(ScalarString(settings.column(for: $0))) }.map(\.rawValue)
     }
 
-    /// One bad entry costs the whole group, unless the setting says that the valid rest goes (G2).
+    /// Rejects the whole operation for one bad entry, unless the setting `onInvalid` sends the valid entries (G2).
     private static func settled(
         _ findings: [Finding],
         isAnythingLeft: Bool,
@@ -117,7 +117,7 @@ enum AttributeRules: Sendable {
         }
     }
 
-    /// A delete goes even where the column is not known: it is the cure for a poisoned cache (K4).
+    /// Validates a delete. It is permitted for unknown columns, because it repairs a poisoned cache (K4).
     private static func judgeDelete(
         _ name: String,
         at path: String,
@@ -141,7 +141,7 @@ enum AttributeRules: Sendable {
         return isSpelling ? .columnCase : .columnUnknown
     }
 
-    /// Why no value of that column may come from a device.
+    /// Returns the reason why a device may not write to a column.
     static func refusal(of column: Column) -> FindingRow? {
         if column.isLookupKey { return .columnLookupKey }
         if column.owner == .server { return .columnOfServer }

@@ -2,7 +2,7 @@ import PatchbayAdapterKit
 import PatchbayJSON
 import PatchbayModel
 
-/// The vendor's words for kinds of events (E3).
+/// The vendor's names of event types (E3).
 enum EventType: Sendable {
     static let application = "application"
     static let simpleNotification = "simpleNotification"
@@ -12,7 +12,7 @@ enum EventType: Sendable {
     static let custom = "custom"
     /// Types that an app names itself, for places that it watches.
     static let locations = ["geofence", "ibeacon"]
-    /// What happens at a place.
+    /// The names of location events.
     static let locationNames = ["enabled", "disabled", "enter", "exit", "dwell"]
 
     /// Types with their names, as Markdown.
@@ -38,7 +38,7 @@ enum EventType: Sendable {
     }
 }
 
-/// An event as the vendor takes it.
+/// An event in the vendor's form.
 struct EventRecord: Sendable, Equatable {
     var type: String
     var name: String
@@ -47,7 +47,7 @@ struct EventRecord: Sendable, Equatable {
     var attribution: String?
     var mailingID: JSONValue?
 
-    /// A name and value with its type: of an event, or of a column.
+    /// A name and a typed value, of an event or of a column.
     struct AttributeEntry: Sendable, Equatable {
         var key: String
         var value: WireValue
@@ -96,9 +96,9 @@ struct EventRecord: Sendable, Equatable {
     }
 }
 
-/// What the vendor takes as events.
+/// Validates events and maps them to the vendor's form.
 enum EventRules: Sendable {
-    /// The event of an operation, and what is wrong with it; nil where the vendor has none.
+    /// Returns an operation's event and its findings; the event is nil if the vendor has no counterpart.
     static func judge(
         _ operation: EngagementOperation,
         settings: AcousticSettings
@@ -204,7 +204,7 @@ enum EventRules: Sendable {
         }
     }
 
-    /// The name of what a click did, and what it carries (E11).
+    /// Returns the name of a click's action and its attributes (E11).
     private static func action(_ options: Options, _ button: String?) -> (String, [EventRecord.AttributeEntry]) {
         RuleID.acoustic("E11").fire()
         let taken = button.map { [text("actionTaken", $0)] } ?? []
@@ -245,11 +245,11 @@ enum EventRules: Sendable {
     }
 }
 
-/// The campaign that an event belongs to: what the operation says, else what the push says.
+/// The campaign of an event. The operation's options take precedence over the push payload.
 private struct Campaign {
     var attribution: String?
     var mailingID: JSONValue?
-    /// Where a mailing id stands that is no number.
+    /// The path of a mailing id that is not a number.
     var badMailing: String?
 
     init(_ event: TrackingEvent, _ options: Options) {

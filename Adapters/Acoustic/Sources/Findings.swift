@@ -1,6 +1,6 @@
 import PatchbayAdapterKit
 
-/// Everything that this adapter may say. No row ever holds a person's value or a secret.
+/// All findings of this adapter. No finding holds a personal value or a secret.
 extension FindingRow {
     /// Every row, for the descriptor.
     static let acoustic: [FindingRow] = [
@@ -558,7 +558,7 @@ extension FindingRow {
         reason: "Push is reported as disabled; the vendor keeps the record",
         remedy: "No action is needed."
     )
-    // MARK: Endings and waits
+    // MARK: Outcomes and waits
 
     static let gathering = FindingRow(
         "acoustic.wait.gathering",

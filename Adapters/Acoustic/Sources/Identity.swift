@@ -2,13 +2,13 @@ import PatchbayAdapterKit
 import PatchbayJSON
 import PatchbayModel
 
-/// The ids of a user and its channel: given by the app, or by the vendor's reply.
+/// The ids of a user and its channel, from the app or from the vendor's reply.
 enum Identity: Sendable {
-    /// What the app calls them among a device's identities.
+    /// The name of the user's id among a device's identities.
     static let userName: Device.IdentityName = "acoustic.userId"
     static let channelName: Device.IdentityName = "acoustic.channelId"
 
-    /// The ids that the app gives; nil without both.
+    /// Returns the ids that the app passes; nil unless it passes both.
     static func ids(of device: Device) -> AcousticDevice.Memory.IDs? {
         guard let user = device.identities[userName], let channel = device.identities[channelName], !user.isEmpty,
             !channel.isEmpty
@@ -16,7 +16,7 @@ enum Identity: Sendable {
         return .init(user: user, channel: channel)
     }
 
-    /// The ids that a reply names; nil without both.
+    /// Returns the ids in a reply; nil unless it contains both.
     static func ids(in reply: WireResponse, _ profile: DeviceProfile) -> AcousticDevice.Memory.IDs? {
         guard let json = reply.json, let user = json[profile.userMember]?.string, !user.isEmpty,
             let channel = json[profile.channelMember]?.string, !channel.isEmpty
@@ -24,7 +24,7 @@ enum Identity: Sendable {
         return .init(user: user, channel: channel)
     }
 
-    /// What is wrong with a device.
+    /// Returns the findings about a device.
     static func judge(_ device: Device, settings: AcousticSettings) -> [Finding] {
         var findings: [Finding] = []
         let path = "action.device"
@@ -56,7 +56,7 @@ extension PushToken {
     }
 }
 
-/// What the vendor receives of an installation. What is known are the facts; their names on the wire are inferred.
+/// The registration of an installation. The facts are documented; their names on the wire are inferred.
 struct RegistrationRecord: Sendable {
     var installID: String
     var invalidatesUser: Bool
@@ -73,7 +73,7 @@ struct RegistrationRecord: Sendable {
         facts = device.facts
     }
 
-    /// The registration of an installation that leaves, whose earlier registration the vendor may have received.
+    /// Creates the registration of an installation that is unregistered after an unacknowledged registration.
     init(leaving subject: Subject, settings: AcousticSettings) {
         installID = subject.rawValue
         invalidatesUser = false
@@ -114,7 +114,7 @@ struct RegistrationRecord: Sendable {
     /// The body.
     var json: JSONValue { .object(Self.table.object(self)) }
 
-    /// A short text that changes with anything that the vendor is told, and tells nothing.
+    /// Returns a short digest that changes with every fact that the registration contains, and reveals none of them.
     func digest(_ settings: AcousticSettings) -> String {
         let text = json.text + "\u{0}" + settings.baseURL + "\u{0}" + settings.appKey
         return String(TextMark.short(text), radix: 16)

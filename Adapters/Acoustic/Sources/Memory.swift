@@ -3,15 +3,15 @@ import PatchbayJSON
 public import PatchbayModel
 
 extension AcousticDevice {
-    /// What this installation's vendor side is known to hold, and when more may be sent.
+    /// The vendor state that this installation expects, and the times of its next requests.
     public struct Memory: AdapterMemory {
-        /// The user and the channel, which come together (I8).
+        /// The user id and the channel id, which the vendor assigns together (I8).
         struct IDs: Codable, Sendable, Equatable {
             var user: String
             var channel: String
         }
 
-        /// When a stream of requests may go on after a failure (Q1).
+        /// The retry state of a stream of requests after a failure (Q1).
         struct Pace: Codable, Sendable, Equatable {
             /// Failures in a row.
             var failures: Int
@@ -19,35 +19,35 @@ extension AcousticDevice {
             var until: Instant
         }
 
-        /// The ids; nil while nobody knows them (Q4).
+        /// The ids; nil until the app or the vendor provides them (Q4).
         var ids: IDs?
-        /// The values that the vendor took, by column; an uncertain one is forgotten (K1, K7).
+        /// The values that the vendor accepted, by column. Uncertain values are removed (K1, K7).
         var known = ColumnValues()
         /// The whole set of tags that this installation wants, sorted.
         var tags: [String] = []
         /// The person that is logged in, as `kind=value`, so that another one is noticed (K5).
         var person: [String] = []
-        /// A digest of the registration that the vendor took (I2).
+        /// A digest of the registration that the vendor accepted (I2).
         var registered: String?
-        /// What was reported of push last: whether it may reach this installation (P4).
+        /// Whether push may reach this installation, as last reported to the vendor (P4).
         var pushTold: Bool?
-        /// Whether the vendor may have received otherwise since; nil is no.
+        /// Whether the vendor may have received another push state since; nil means false.
         private(set) var isPushUncertain: Bool?
         /// Whether the person wants push, beside the system's permission.
         var wantsPush = true
-        /// Whether the system permitted push when the installation was registered last; nil if that is not known.
+        /// Whether the system permitted push at the last registration; nil if unknown.
         var permitsPush: Bool?
-        /// The last statements of people about push; nil if none was made.
+        /// The latest push decisions of people; nil without any.
         var decisions: PushDecisions?
-        /// The identifiers of the person whose ids these are; nil if they are the installation's.
+        /// The identifiers of the person to whom the ids belong; nil if they are the installation's.
         var owner: [String]?
-        /// The place, in the order of capture, of the operation that brought other ids; nil for the first ones.
+        /// The position, in the order of capture, of the operation that brought other ids; nil for the first ids.
         var idsSince: Int64?
-        /// Whether a first registration was sent and not answered, so that the vendor may know the installation.
+        /// Whether a first registration was sent and not acknowledged, so that the vendor may know the installation.
         var mayBeRegistered: Bool?
-        /// When the ids were asked for last (I3).
+        /// The time of the last query for the ids (I3).
         var phonedAt: Instant?
-        /// Whether the ids are uncertain: an answer said that user or app are gone (Q5).
+        /// Whether the ids are uncertain, because a reply said that the user or the app is unknown (Q5).
         var mustPhone = false
         /// The streams that wait after a failure (Q3).
         var paces: [String: Pace] = [:]
@@ -65,7 +65,7 @@ extension AcousticDevice {
                 memory.isReset = true
                 return memory
             }
-            // The ids are needed until push is reported as disabled; the erasure does that before it ends.
+            // The ids are needed until push is reported as disabled, which the erasure does before it is complete.
             (memory.ids, memory.pushTold, memory.isPushUncertain) = (ids, pushTold, isPushUncertain)
             return memory
         }
@@ -86,16 +86,16 @@ extension AcousticDevice {
             return memory
         }
 
-        /// Takes ids from the app or the vendor; other ids than before forget what the former user's record holds (K5).
+        /// Stores ids from the app or the vendor. If they differ from the present ids, the expected values are forgotten (K5).
         mutating func adopt(_ new: IDs) {
             if let ids, ids != new { forgetValues() }
             (ids, isReset, mustPhone, mayBeRegistered) = (new, false, false, nil)
         }
 
-        /// Forgets the ids, and what the vendor received under them.
+        /// Forgets the ids and everything that the vendor received under them.
         mutating func forgetIDs() { (ids, pushTold, isPushUncertain, registered) = (nil, nil, nil, nil) }
 
-        /// Forgets the person, and keeps what an unregister needs.
+        /// Forgets the person, but keeps the data that an unregistration needs.
         mutating func forgetPerson() {
             (tags, person, owner, decisions) = ([], [], nil, nil)
             forgetValues()
@@ -107,7 +107,7 @@ extension AcousticDevice {
             known = ColumnValues()
         }
 
-        /// Forgets what a request may have changed at the vendor unseen (K7).
+        /// Forgets values that an unacknowledged request may have changed at the vendor (K7).
         mutating func markUncertain(
             _ endpoint: Endpoint,
             _ operations: [Pending<AcousticDevice>],
@@ -130,7 +130,7 @@ extension AcousticDevice {
             case .events:
                 for pending in operations where pending.operation.action.kind != .track {
                     isPushUncertain = true
-                    // An opt-out is reported again at most, never an opt-in.
+                    // At most an opt-out is reported again, never an opt-in.
                     if case .changeSubscription(let word) = pending.operation.action, word.state != .subscribed {
                         decide(pending.operation.contact, wantsPush: false)
                     }
@@ -139,10 +139,10 @@ extension AcousticDevice {
             }
         }
 
-        /// Notes what the vendor knows of push.
+        /// Records the push state that the vendor knows.
         mutating func tell(_ mayPush: Bool) { (pushTold, isPushUncertain) = (mayPush, nil) }
 
-        /// Notes that a registration says so, before the event for it does.
+        /// Records that a registration reported a push state before the event for it did.
         mutating func mention(_ mayPush: Bool) {
             if let pushTold, pushTold != mayPush { isPushUncertain = true }
         }
@@ -150,10 +150,10 @@ extension AcousticDevice {
         /// Whether the vendor may hold that push reaches the installation.
         var mayReach: Bool { pushTold != false || isPushUncertain == true }
 
-        /// Notes that nothing is known of push under the present ids, so that the next registration reports it.
+        /// Marks the push state under the present ids as unknown, so that the next registration reports it.
         mutating func expectReport() { (pushTold, isPushUncertain) = (false, true) }
 
-        /// Whether the vendor needs a report: it knows something else, or may.
+        /// Whether a report is due, because the vendor knows another push state, or may.
         func owesReport(_ mayPush: Bool) -> Bool { pushTold.map { $0 != mayPush || isPushUncertain == true } ?? false }
 
         /// Whether push may reach an installation: the system permits it, and the person wants it.
@@ -163,10 +163,10 @@ extension AcousticDevice {
                 && (wantsPush || isAnother(contact))
         }
 
-        /// Whether push may reach the installation of the person who is there, as far as is known here.
+        /// Whether push may reach the installation of the current person, as far as the memory knows.
         var mayPush: Bool { permitsPush == true && wantsPush }
 
-        /// Whether the last statement of a person who has logged in is an opt-in that the vendor does not know of.
+        /// Whether the last push statement of a person who has logged in is an opt-in that the vendor does not know.
         func owesOptIn(of change: ContactSwitch) -> Bool {
             let names = change.identifiers.map(\.value)
             return decisions?.state(of: names) == .subscribed && mayPush && names.contains(where: isOwn)
@@ -176,29 +176,29 @@ extension AcousticDevice {
         /// Whether the ids are the installation's, or a person's own.
         func isOwn(_ contact: String?) -> Bool { owner.map { contact.map($0.containsExactly) ?? false } ?? true }
 
-        /// Whether that value is what the vendor holds.
+        /// Whether the vendor is expected to hold the entry's value.
         func holds(_ entry: Entry) -> Bool {
             guard let value = entry.value, let known = known[entry.column] else { return false }
             return known.isSame(as: value)
         }
     }
 
-    /// How far an operation of several entries has got, and what was found out about it on the way.
+    /// The progress of an operation with several entries.
     public struct Step: Codable, Sendable, Equatable {
-        /// How many of its entries ended, from the first.
+        /// The number of processed entries, from the first.
         var done = 0
-        /// A digest of the entries' columns: with other settings the count means nothing, and all of them go again.
+        /// A digest of the entries' columns. After a change of settings the count is invalid, and all entries are sent again.
         var layout: String?
-        /// Which of them the vendor refused; a few, so that they can be named.
+        /// The refused entries, limited to a number that a finding can name.
         var refused: [Int] = []
-        /// How many of them the vendor refused.
+        /// The number of entries that the vendor refused.
         var refusals = 0
         /// The most entries in a request while one that the vendor refuses is looked for (G3).
         var suspect: Int?
         /// Whether a log-in is known here, so that only its push state may have to be reported.
         var isLoggedIn: Bool?
 
-        /// How many refused entries are named.
+        /// The maximum number of refused entries that are named.
         static let named = 8
 
         /// Whether it counts these entries.

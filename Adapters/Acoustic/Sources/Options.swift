@@ -2,11 +2,11 @@ import PatchbayAdapterKit
 import PatchbayJSON
 import PatchbayModel
 
-/// What an operation says for this vendor alone: `options.acoustic`.
+/// The options of an operation for this vendor, `options.acoustic`.
 struct Options: Sendable {
     private let object: JSONObject
 
-    /// Texts that action events carry, by option, with the event's name: the first that is given decides (E11).
+    /// The attributes of action events, by option, with the event's name. The first option that is set decides (E11).
     static let actions: [(option: String, event: String)] = [
         ("url", "urlClicked"), ("phoneNumber", "phoneNumberClicked"), ("richContentId", "inboxMessageOpened"),
     ]
@@ -39,7 +39,7 @@ struct Options: Sendable {
 
     init(_ operation: EngagementOperation) { object = operation.options["acoustic"] ?? JSONObject() }
 
-    /// What is wrong with the options.
+    /// The findings about the options.
     var findings: [Finding] {
         object.flatMap { member -> [Finding] in
             let path = "options.acoustic".dot(member.name)

@@ -1,16 +1,17 @@
 import PatchbayAdapterKit
 import PatchbayModel
 
-/// The times that this adapter keeps.
+/// Intervals between requests.
 enum Pace: Sendable {
-    /// Between two questions for the present ids (I3).
+    /// The interval between two queries for the current ids (I3).
     static let phoneHome = Duration.seconds(86_400)
     /// Between two requests of a search for an entry that the vendor refuses (G3).
     static let search = Duration.seconds(1)
-    /// Minutes after the first, second … failure, a fifth of them either way by chance (Q1); `Retry-After` if later (Q2).
+    /// The delays in minutes after each failure in a row, with a random variation of a fifth (Q1), or `Retry-After` if
+    /// later (Q2).
     static let backoff = Backoff([1, 2, 4, 8, 16, 32, 60].map { .seconds(60 * $0) }, jitter: 0.2)
 
-    /// When to try again after a failure.
+    /// Returns the time of the next attempt after a failure.
     static func next(after failures: Int, asked: Duration?, at moment: Moment) -> Instant {
         RuleID.acoustic("Q1").fire()
         if let asked, asked > backoff.delay(after: failures, chance: moment.chance) { RuleID.acoustic("Q2").fire() }

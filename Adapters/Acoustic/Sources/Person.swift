@@ -2,27 +2,26 @@ import PatchbayAdapterKit
 import PatchbayJSON
 import PatchbayModel
 
-// Whose ids, tags and push permission the memory holds.
+// The owner of the ids, tags and push permission in the memory.
 extension AcousticDevice.Memory {
     /// The identifiers of the person who is logged in at the vendor.
     var names: [String] { person.map { String($0.drop { $0 != "=" }.dropFirst()) } }
 
-    /// Whether another person captured an operation than the one whom the memory is about.
+    /// Whether the operation's person differs from the person in the memory.
     ///
-    /// What an anonymous person captured belongs to the person who comes next.
+    /// Operations of an anonymous person belong to the next person.
     func isAnother(_ contact: String?) -> Bool {
         guard let contact, !person.isEmpty else { return false }
         return !names.contains { ScalarString.equal($0, contact) }
     }
 
-    /// Notes that a person captured something that was carried out, although no log-in said who is there: the log-in may
-    /// have been refused.
+    /// Records that a person's operation was carried out without a log-in. The log-in may have been refused.
     mutating func arrive(_ contact: String?) {
         guard let contact, person.isEmpty || isAnother(contact) else { return }
         logIn([Identifier(.external, contact)])
     }
 
-    /// Notes who is logged in. Another person has none of the former one's tags, and decides on push again.
+    /// Records the person who logs in. Another person starts without the previous person's tags and push decision.
     mutating func logIn(_ identifiers: [Identifier]) {
         let new = identifiers.map { "\($0.kind.rawValue)=\($0.value)" }.sorted()
         let values = identifiers.map(\.value)
@@ -40,7 +39,7 @@ extension AcousticDevice.Memory {
         forgetValues()
     }
 
-    /// Notes a decision on push: of the person who is there, or of another one.
+    /// Records a push decision of the current person or of another one.
     mutating func decide(_ contact: String?, wantsPush wants: Bool) {
         guard let contact else { return wantsPush = wants }
         note(wants ? .subscribed : .unsubscribed, of: [contact])
@@ -55,9 +54,11 @@ extension AcousticDevice.Memory {
 
     // MARK: Ids
 
-    /// Takes ids that the app gave with a registration. Given while a person is logged in they are that person's, else the
-    /// installation's; what another person captured does not go under a person's ids, and what a person captured who was
-    /// logged in before them does not go under the installation's.
+    /// Stores ids that the app passed with a registration.
+    ///
+    /// Ids that arrive while a person is logged in belong to that person, other ids to the installation. Operations of
+    /// another person are not sent under a person's ids. Operations of a person who was logged in earlier are not sent
+    /// under the installation's ids.
     mutating func adopt(_ new: IDs, of registration: Pending<AcousticDevice>) {
         let contact = registration.operation.contact
         let isOther = ids != new
@@ -70,7 +71,7 @@ extension AcousticDevice.Memory {
         arrive(contact)
     }
 
-    /// Takes ids that the vendor named when an operation asked for them. Ids that did not change serve everybody, as before.
+    /// Stores ids from a reply to an operation's query. Unchanged ids keep serving every person.
     mutating func adopt(_ new: IDs, namedFor pending: Pending<AcousticDevice>, people: [String]) {
         let isOther = ids.map { $0 != new } ?? false
         adopt(new)
@@ -81,7 +82,7 @@ extension AcousticDevice.Memory {
         }
     }
 
-    /// Whether a registration gives other ids, or gives them to another person.
+    /// Whether a registration contains other ids, or assigns them to another person.
     func changesIDs(_ registration: Pending<AcousticDevice>) -> Bool {
         guard let ids, case .registerDevice(let device) = registration.operation.action,
             let given = Identity.ids(of: device)
@@ -91,19 +92,19 @@ extension AcousticDevice.Memory {
         return !owner.containsExactly(contact)
     }
 
-    /// What may become of an operation under the ids.
+    /// Whether an operation may be sent under the present ids: now, later, or never.
     enum Ownership { case own, later, never }
 
-    /// Whether an operation may be sent under the ids.
+    /// Returns whether an operation may be sent under the ids.
     ///
     /// - Parameters:
     ///   - pending: The operation.
-    ///   - next: Whom the next pending log-in or registration with other ids is about; nil if none is pending.
-    /// - Returns: Whether it may be sent now, when the ids of its person come, or never.
+    ///   - next: The contacts of the next pending log-in or registration with other ids; nil if none is pending.
+    /// - Returns: Whether it may be sent now, after its person's ids arrive, or never.
     func ownership(of pending: Pending<AcousticDevice>, next: [String]?) -> Ownership {
         let isEarlier = idsSince.map { pending.sequence < $0 } ?? false
         guard let contact = pending.operation.contact else {
-            // An anonymous person is the one who logs in next. The one whose ids are known has logged out, and may come back.
+            // An anonymous person is the next one to log in. The owner of the ids has logged out, and may come back.
             guard let owner else { return .own }
             guard let next else { return isEarlier ? .own : .later }
             if next.contains(where: owner.containsExactly) { return .own }

@@ -1,18 +1,18 @@
 import PatchbayAdapterKit
 import PatchbayJSON
 
-/// How the device API is called: verbs, paths and names that the vendor has not published, as data.
+/// The verbs, paths and names of the device API, which the vendor has not published.
 ///
-/// The defaults are inferred from names in the vendor's published SDK documents; a capture from an account's own verbose
-/// log corrects them in the configuration, without a change of code (W7).
+/// The defaults are inferred from names in the vendor's published SDK documents. The configuration can correct them after
+/// a capture of an account's verbose log, without a change of code (W7).
 struct DeviceProfile: Sendable, Equatable {
     /// One call.
     struct Call: Sendable, Equatable {
         /// The method.
         var method: String
-        /// The path after the base address, with `{appKey}`, `{userId}` and `{channelId}` where they stand.
+        /// The path after the base address, with the placeholders `{appKey}`, `{userId}` and `{channelId}`.
         var path: String
-        /// The member of the body that holds the entries; nil where the body is the record itself.
+        /// The member of the body that contains the entries; nil if the body is the record itself.
         var wrapper: String?
     }
 
@@ -29,9 +29,9 @@ struct DeviceProfile: Sendable, Equatable {
         path: "/3.0/apps/{appKey}/users/{userId}/channels/{channelId}",
         wrapper: nil
     )
-    /// What a reply calls the user's id.
+    /// The name of the user's id in replies.
     var userMember = "userId"
-    /// What a reply calls the channel's id.
+    /// The name of the channel's id in replies.
     var channelMember = "channelId"
 
     /// The call of a request.
@@ -54,7 +54,7 @@ struct DeviceProfile: Sendable, Equatable {
     private static let methods = ["GET", "POST", "PUT", "PATCH", "DELETE"]
     private static let placeholders = ["{appKey}", "{userId}", "{channelId}"]
 
-    /// The defaults and what may be changed, as Markdown.
+    /// The defaults and their settings, as Markdown.
     static var markdown: String {
         let profile = DeviceProfile()
         let lines = calls.map { name, path in
@@ -81,7 +81,7 @@ struct DeviceProfile: Sendable, Equatable {
 
     typealias Problem = SettingRow<AcousticSettings>.Problem
 
-    /// Reads what a configuration changes.
+    /// Applies the corrections of a configuration.
     mutating func read(_ value: JSONValue) -> Problem? {
         guard let object = value.object else { return Problem("The value is \(value.typePhrase).", "Give an object.") }
         for member in object {

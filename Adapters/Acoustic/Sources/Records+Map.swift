@@ -10,9 +10,9 @@ extension SidecarReader {
     }
 }
 
-/// Reads a map file as settings of the file beside it, with every problem that it has.
+/// Reads a map file as settings for its data file. Reports all problems at once.
 struct ImportMapReader {
-    /// A column of the file, as the map file has it.
+    /// A column of the map file.
     private struct Column {
         var place: Int
         var name: String
@@ -25,10 +25,10 @@ struct ImportMapReader {
     private static let delimiters = ["0": "comma", "1": "tab", "2": "bar"]
     private static let actions = ["CREATE", "ADD_ONLY", "UPDATE_ONLY", "ADD_AND_UPDATE", optOut]
     private static let optOut = "OPT_OUT"
-    /// Databases, test lists, seed lists, suppression lists, contact lists; a relational table (15) holds no contacts.
+    /// Databases, test lists, seed lists, suppression lists, contact lists. A relational table (15) contains no contacts.
     private static let listTypes = ["0", "5", "6", suppression, "18"]
     private static let suppression = "13"
-    /// The types of columns that an import makes; all others hold text.
+    /// The types of columns that an import creates. All other columns are text.
     private static let types: [String: AttributeType] = [
         "1": .boolean, "2": .decimal, "3": .date, "4": .time, "5": .country, "17": .timestamp, "20": .choices,
     ]
@@ -37,7 +37,7 @@ struct ImportMapReader {
     private let given: JSONObject
     private var problems: [Finding] = []
 
-    /// The settings by which the file beside a map file is read; what was given counts more.
+    /// Returns the settings for reading the data file of a map file. Explicit settings take precedence.
     static func settings(_ bytes: [UInt8], over given: JSONObject) throws(SettingsError) -> JSONObject {
         RuleID.acoustic("F11").fire()
         var reader = ImportMapReader(bytes: try decoded(bytes), given: given)
@@ -82,14 +82,14 @@ struct ImportMapReader {
         problems.append(row.at(path, detail: detail))
     }
 
-    // MARK: What it says
+    // MARK: Settings
 
     private mutating func settings() throws(SettingsError) -> JSONObject {
         let map = try document()
         var said = JSONObject()
         let info = map["LIST_INFO"] ?? XMLTree("LIST_INFO")
         if let word = optOuts(of: info) { said["action"] = .string(word) }
-        // Whoever names the columns speaks of a file without a header line.
+        // If the settings name the columns, the data file has no header line.
         let namesColumns = given["header"] == nil
         if given["delimiter"] == nil { said["delimiter"] = delimiter(of: info) }
         let columns = columns(of: map)
@@ -101,7 +101,7 @@ struct ImportMapReader {
         let sync = keys(of: map, columns)
         guard problems.isEmpty else { return said }
         let base = said.overlaid(with: given)
-        // Settings that can't be read are told where they are used.
+        // Reading the data file reports invalid settings.
         guard let file = try? ContactFileSettings.read(base).contactFile else { return base }
         var places: [(String, String)] = []
         if let key = Self.key(sync, columns, of: file, given) {
@@ -109,7 +109,7 @@ struct ImportMapReader {
             if let name = key.column { places.append((name, "identifier:\(key.kind.rawValue)")) }
         }
         if namesColumns { places += Self.leftOut(columns, of: file) }
-        // Of a column one thing is said, and before all what was given.
+        // Each column gets one mapping. Explicit settings take precedence.
         var named = Set((given["columns"]?.object?.names ?? []).map { ColumnName(rawValue: $0).key })
         places.removeAll { !named.insert(ColumnName(rawValue: $0.0).key).inserted }
         said["columns"] = Self.over(places.map { ($0.0, .string($0.1)) }, given["columns"])
@@ -117,7 +117,7 @@ struct ImportMapReader {
         return said.overlaid(with: given, but: ["columns", "types"])
     }
 
-    /// An import of opt-outs, or of a list of people who get nothing: each row is a no.
+    /// Returns an action if each row is an opt-out: the import of opt-outs, or of a suppression list.
     private mutating func optOuts(of info: XMLTree) -> String? {
         let action = info["ACTION"]
         if !Self.actions.contains(action?.text.trimmed ?? "") {
@@ -138,7 +138,7 @@ struct ImportMapReader {
         return nil
     }
 
-    /// A flag that is false where nothing is said, or where an empty tag says it.
+    /// Reads a flag. It is false by default and in an empty tag.
     private mutating func flag(_ name: String, of element: XMLTree, at path: String, default: Bool = false) -> Bool {
         guard let found = element[name] else { return `default` }
         switch found.text.trimmed.lowercased() {
@@ -165,7 +165,7 @@ struct ImportMapReader {
                 note(place < 1 ? .mapPlace : .mapPlaceTwice, path.dot("INDEX"), element["INDEX"] ?? element)
             }
             var name = element["NAME"]?.text.trimmed ?? ""
-            // What is left out needs no name.
+            // A column that is left out needs no name.
             if name.isEmpty, !isIncluded { name = "column \(place)" }
             if name.isEmpty {
                 note(.mapName, path.dot("NAME"), element["NAME"] ?? element)
@@ -178,14 +178,14 @@ struct ImportMapReader {
             )
         }
         columns.sort { $0.place < $1.place }
-        // One gap is told: the places behind it follow from it.
+        // Only the first gap is reported: later positions follow from it.
         if problems.isEmpty, let gap = columns.indices.first(where: { columns[$0].place != $0 + 1 }) {
             note(.mapPlaceMissing, "MAPPING", columns[gap].element, "place \(gap + 1)")
         }
         return columns
     }
 
-    /// An import passes over what it leaves out; so does a reader, but for what a person wants: no no is lost.
+    /// Returns the columns that the import leaves out. Columns with a consent value are still read, so that no opt-out is lost.
     private static func leftOut(_ columns: [Column], of file: ContactFile) -> [(String, String)] {
         columns.filter { !$0.isIncluded }.compactMap { column in
             switch file.column(named: column.name).place {
@@ -225,7 +225,7 @@ struct ImportMapReader {
         return (sync.isEmpty ? made : sync).map(\.text.trimmed)
     }
 
-    /// The kind of identifier that finds a contact, and the column that holds it where no table knows that.
+    /// Returns the kind of identifier that finds a contact, and its column if the column table does not contain it.
     private static func key(_ sync: [String], _ columns: [Column], of file: ContactFile, _ given: JSONObject)
         -> (kind: IdentifierKind, column: String?)?
     {
@@ -236,14 +236,14 @@ struct ImportMapReader {
         if kinds.contains(kind) { return nil }
         if given["key"] == nil, let first = kinds.first { return (first, nil) }
         guard !columns.contains(where: { file.column(named: $0.name).place == .identifier(kind) }) else { return nil }
-        // A name that the table and the settings know is what they say.
+        // A name in the column table or in the settings keeps its meaning.
         let known = (ContactFileSettings.columns().map(\.name) + (given["columns"]?.object?.names ?? []))
             .map { ColumnName(rawValue: $0).key }
         let name = sync.first { !known.contains(ColumnName(rawValue: $0).key) }
         return name.map { (kind, $0) }
     }
 
-    /// The types of attributes that the map file tells of columns that the import makes.
+    /// Returns the attribute types of the columns that the import creates.
     private func types(of map: XMLTree, _ file: ContactFile) -> [(String, JSONValue)] {
         (map["COLUMNS"]?.all("COLUMN") ?? []).compactMap { column in
             guard let name = column["NAME"]?.text.trimmed, let type = Self.types[column["TYPE"]?.text.trimmed ?? ""],
@@ -253,7 +253,7 @@ struct ImportMapReader {
         }
     }
 
-    /// Members under what was given for the same; what was given stays where it is wrong, and is told there.
+    /// Adds members to explicit settings, which take precedence. Invalid explicit settings stay, and reading reports them.
     private static func over(_ members: [(String, JSONValue)], _ given: JSONValue?) -> JSONValue? {
         guard !members.isEmpty else { return given }
         guard let given else { return .object(JSONObject(members)) }
@@ -278,7 +278,7 @@ extension String {
 }
 
 extension Substring {
-    /// What stands in quotes behind a name and a sign of equality.
+    /// Returns the quoted text after a name and an equals sign.
     fileprivate func quoted(behind name: String) -> String? {
         guard let range = firstRange(of: name) else { return nil }
         let rest = self[range.upperBound...].drop { $0.isWhitespace || $0 == "=" }

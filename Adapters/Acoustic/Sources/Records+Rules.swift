@@ -62,7 +62,7 @@ extension ContactFileRules {
 }
 
 extension ContactFileFindings {
-    /// What may be said of this vendor's files.
+    /// The findings about this vendor's files.
     static let acoustic = ContactFileFindings(
         "acoustic",
         .acoustic,

@@ -3,7 +3,7 @@ import PatchbayJSON
 import PatchbayModel
 
 extension RecordFormat {
-    /// Contacts of a database, as its import takes them beside a map file, and as its export writes them.
+    /// Contacts of a database, in the format of its import with a map file and of its export.
     public static let acousticContacts = RecordFormat(
         id: "acoustic.contacts",
         title: "Acoustic Campaign contacts (delimited text; an import needs the map file beside it)",
@@ -41,15 +41,15 @@ extension RecordFormat {
         },
         makeTargetLayout: { object throws(SettingsError) in
             let settings = try ContactFileSettings.read(object)
-            // A file of opt-outs takes those alone.
+            // A file of opt-outs contains nothing else.
             return settings.holdsOptOuts ? nil : settings.contactFile.targetLayout(judging: [.email])
         }
     )
 }
 
-/// How a file of contacts is written, and what the import does with it.
+/// The settings of a contact file and of its import.
 struct ContactFileSettings: AdapterSettings {
-    /// What an import does.
+    /// The action of an import.
     enum Action: String, NeutralWord {
         case create = "CREATE"
         case addOnly = "ADD_ONLY"
@@ -60,11 +60,11 @@ struct ContactFileSettings: AdapterSettings {
         /// Whether the import may make contacts that get mail.
         var addsContacts: Bool { self == .addOnly || self == .addAndUpdate || self == .create }
 
-        /// Whether it finds contacts that are there.
+        /// Whether the action finds existing contacts.
         var findsContacts: Bool { self != .addOnly && self != .create }
     }
 
-    /// What an import makes.
+    /// The kind of list that an import creates.
     enum ListType: String, NeutralWord {
         case database, seedList, suppressionList
 
@@ -78,7 +78,7 @@ struct ContactFileSettings: AdapterSettings {
         }
     }
 
-    /// Who sees a list that an import makes.
+    /// The visibility of a list that an import creates.
     enum Visibility: String, NeutralWord {
         case `private`, shared
 
@@ -86,7 +86,7 @@ struct ContactFileSettings: AdapterSettings {
         var code: String { self == .private ? "0" : "1" }
     }
 
-    /// What an export says of contacts that did not opt out.
+    /// The consent value of exported contacts that did not opt out.
     enum NotOptedOut: String, NeutralWord {
         case subscribed, unknown
     }
@@ -251,7 +251,7 @@ struct ContactFileSettings: AdapterSettings {
         ),
     ])
 
-    /// What is wrong with settings that a file is written by.
+    /// The findings about the settings for writing a file.
     var problemsOfWriting: [Finding] {
         let names = contactFile.writtenColumns.map(\.name)
         return problemsOfList
@@ -263,7 +263,7 @@ struct ContactFileSettings: AdapterSettings {
             + newColumns.filter { !names.containsExactly($0) }.map { FindingRow.fileSyncField.at("newColumns".dot($0)) }
     }
 
-    /// A list that is there has a number; one that is made has a name and, so far, nobody in other lists.
+    /// The findings about the list. An existing list has a number; a new list has a name and is in no other list yet.
     private var problemsOfList: [Finding] {
         guard action == .create else {
             return (listID.isEmpty ? [FindingRow.fileList.at("listId")] : [])
@@ -276,14 +276,14 @@ struct ContactFileSettings: AdapterSettings {
             + (contactLists.isEmpty ? [] : [FindingRow.fileContactLists.at("contactLists")])
     }
 
-    /// Whether each row says no to e-mail.
+    /// Whether each row is an opt-out from e-mail.
     var holdsOptOuts: Bool { action == .optOut || action == .create && listType == .suppressionList }
 
     /// The file's table.
     var contactFile: ContactFile {
         var file = file
         if holdsOptOuts { file.everyRow = [Subscription(channel: .email, state: .unsubscribed)] }
-        // Who is there already may be known by another key, and is found by the right one alone.
+        // An existing contact may have another key, and only the right key finds it.
         if !action.addsContacts { file.otherKeys = [] } else if !holdsOptOuts { file.needsYes = [.email] }
         return ContactFile(kind, file)
     }
@@ -306,7 +306,7 @@ struct ContactFileSettings: AdapterSettings {
     /// Most UTF-16 units of a text column.
     private static let textLimit = 4000
 
-    /// The column that an export has and no import takes.
+    /// The column that an export contains and no import accepts.
     static let optOutColumn = ConsentTable.optedOut
 
     static func columns(_ notOptedOut: NotOptedOut = .subscribed) -> [ContactColumn] {
@@ -335,7 +335,7 @@ struct ContactFileSettings: AdapterSettings {
                 ),
                 remark: notOptedOut == .subscribed ? .fileNotOptedOut : nil
             ),
-            // A date of opt-out is a no, whatever stands beside it; one of opt-in is that of the import for many.
+            // A date of opt-out is an opt-out regardless of other dates. The date of opt-in is often that of the import.
             ContactColumn("Opted Out Date", .optOut(email)),
         ]
             + ["RECIPIENT_ID", "Email Type", "Opt In Date", "Opt In Details", "Opt Out Details"].map {
@@ -360,7 +360,7 @@ struct ContactFileSettings: AdapterSettings {
 }
 
 extension ContactFileSettings {
-    /// An import adds who is not there as wanting messages, so a no goes in by an action of its own.
+    /// Returns findings about opt-outs. The import subscribes new contacts, so opt-outs need an import with its own action.
     fileprivate func findings(of contact: Contact) -> [Finding] {
         RuleID.acoustic("F9").fire()
         let isOut = contact.saysNoToEmail
@@ -383,7 +383,7 @@ extension Contact {
 
 /// The map file of an import.
 struct ImportMap {
-    /// What its name ends in, and what it is.
+    /// The file name's suffix, and a description of the file.
     static let (ending, title) = ("map.xml", "the map file of the import")
 
     private let settings: ContactFileSettings
@@ -453,14 +453,14 @@ struct ImportMap {
         columns.filter { $0.place == .identifier(settings.file.key) }.map(\.name)
     }
 
-    /// Whether the import makes the column: the vendor has one for opt-outs, and consents stand in none.
+    /// Whether the import creates the column. The vendor has its own column for opt-outs, and none for consents.
     private func isMade(_ column: ContactColumn) -> Bool {
         guard settings.action == .create else { return settings.newColumns.containsExactly(column.name) }
         return column.name != ContactFileSettings.optOutColumn
             && !ContactFileSettings.consent.contains { $0.name == column.name }
     }
 
-    /// A column that the import makes. A key is needed in every row of a list that is made.
+    /// Returns a column that the import creates. In a new list, every row needs a key.
     private func new(_ column: ContactColumn, isKey: Bool) -> String {
         let isKey = isKey && settings.action == .create
         return element(
@@ -472,7 +472,7 @@ struct ImportMap {
         )
     }
 
-    /// The vendor's codes of the types that attributes may have; all others are text.
+    /// The vendor's codes of attribute types. All other types are text.
     private static let types: [AttributeType: String] = [
         .boolean: "1", .integer: "2", .decimal: "2", .date: "3", .time: "4", .country: "5", .timestamp: "17",
     ]

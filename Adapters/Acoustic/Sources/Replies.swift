@@ -1,7 +1,7 @@
 import PatchbayAdapterKit
 
 extension ReplyTable {
-    /// What the vendor's answers mean; the split is ours, because the vendor publishes none.
+    /// The meanings of the vendor's replies. The classification is an assumption, because the vendor publishes none.
     static let acoustic = ReplyTable(
         [
             .webPage(.retry, .replyPage, rule: .acoustic("R6")),

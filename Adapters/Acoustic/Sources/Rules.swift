@@ -9,7 +9,7 @@ extension RuleID {
 /// The vendor's rules by group: W wire, C columns and values, O ownership, G groups, K knowledge, Q queue, E events, P push,
 /// I identity, T tags, L life, V verdicts, R answers.
 extension Rule {
-    /// Where a rule is known from.
+    /// The source of a rule.
     private enum Source {
         static let guide = "Acoustic Campaign developer guide: Attributes"
         static let android = "go-acoustic/Acoustic-Mobile-Push-Android: published class documents"

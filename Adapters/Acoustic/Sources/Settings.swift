@@ -2,27 +2,27 @@ public import PatchbayAdapterKit
 import PatchbayJSON
 import PatchbayModel
 
-/// How the device API of one account is set up.
+/// The settings of an account's device API.
 public struct AcousticSettings: AdapterSettings {
-    /// Where the installation's ids come from.
+    /// The source of the installation's ids.
     enum Registration: String, NeutralWord {
-        /// The app gives them, from the vendor's SDK or its own back end.
+        /// The app passes them, from the vendor's SDK or its own back end.
         case given
         /// This API registers by the calls of the profile.
         case requested
     }
 
-    /// Which build it is.
+    /// The build of the app.
     enum Environment: String, NeutralWord {
         case production, development
     }
 
-    /// What becomes of a group with an invalid entry.
+    /// The treatment of a group with an invalid entry.
     enum Invalid: String, NeutralWord {
         case rejectAll, sendValid
     }
 
-    /// What kind of message a click inside the app belongs to.
+    /// The kind of message to which clicks inside the app belong.
     enum Messages: String, NeutralWord {
         case inbox, inApp
     }
@@ -46,13 +46,13 @@ public struct AcousticSettings: AdapterSettings {
 
     public init() {}
 
-    /// The column that holds the whole set of tags; nil if none does.
+    /// The column with the whole set of tags; nil if there is none.
     var tagsColumn: String? { tagsColumnText.isEmpty ? nil : tagsColumnText }
 
-    /// The column of an attribute: what the settings name for it, else the neutral name itself.
+    /// Returns the column of an attribute: the name in the settings, or the neutral name itself.
     func column(for name: AttributeName) -> String { attributeNames[exactly: name] ?? name.rawValue }
 
-    /// Whether a column holds tags.
+    /// Whether a column contains tags.
     func holdsTags(_ column: String) -> Bool {
         tagsColumn.map { ScalarString.equal($0, column) } ?? false || tagColumns.values.containsExactly(column)
     }
@@ -169,7 +169,7 @@ public struct AcousticSettings: AdapterSettings {
         ) { value, settings in settings.profile.read(value) },
     ])
 
-    /// What is wrong with settings that are each fine alone.
+    /// The findings about combinations of valid settings.
     var problems: [Finding] {
         var findings: [Finding] = []
         var owners: [ScalarString: AttributeName] = [:]
@@ -208,7 +208,7 @@ public struct AcousticSettings: AdapterSettings {
 }
 
 extension SettingRow {
-    /// The columns of the account's database; both APIs of the account are told them alike.
+    /// The columns of the account's database. Both APIs of the account use this setting.
     static func columns(_ path: any WritableKeyPath<Settings, [ScalarString: Column]> & Sendable, rule: RuleID)
         -> SettingRow
     {
@@ -236,7 +236,7 @@ extension SettingRow {
 }
 
 extension Column {
-    /// Why a column can't be used; it never holds the configuration's words.
+    /// The reason why a column is invalid. It never repeats text of the configuration.
     struct Fault: Error { var reason, remedy: String }
 
     fileprivate static let schema: JSONObject = {
@@ -253,7 +253,7 @@ extension Column {
         return ["type": "object", "additionalProperties": .object(column)]
     }()
 
-    /// Reads a column of a configuration. What is wrong tells its number, not its name: a finding repeats no setting.
+    /// Reads a column of a configuration. An error names the column's number, not its name, because findings repeat no setting.
     fileprivate static func read(_ value: JSONValue, named name: String, number: Int) -> Result<Column, Fault> {
         func fault(_ reason: String, _ remedy: String) -> Result<Column, Fault> {
             .failure(Fault(reason: "Column \(number) \(reason).", remedy: remedy))

@@ -2,10 +2,10 @@ import PatchbayAdapterKit
 import PatchbayJSON
 import PatchbayModel
 
-/// Tags, for which the vendor has no object of its own: a multi-selection column that holds the whole set, or a Yes/No
-/// column for each.
+/// Maps tags, for which the vendor has no type of its own, to a multi-selection column with the whole set or to a Yes/No
+/// column per tag.
 enum TagRules: Sendable {
-    /// What is wrong with a change of tags.
+    /// Returns the findings about a change of tags.
     static func judge(_ change: TagChange, settings: AcousticSettings) -> [Finding] {
         let path = "action.tags"
         if change.replace == nil, change.add.isEmpty, change.remove.isEmpty { return [FindingRow.tagsNothing.at(path)] }
@@ -25,13 +25,13 @@ enum TagRules: Sendable {
         guard let name = settings.tagsColumn else { return .tagWithoutColumn }
         let column = settings.columns[ScalarString(name)]
         guard case .failure(let problem) = Form.choices([tag.rawValue], column) else { return nil }
-        // What the column does not allow can't be in it either.
+        // A tag that the column does not permit can't be in the column, so its removal is complete.
         return isRemoved && problem.row == .choices ? nil : problem.row.isAboutChoices ? .tagValue : problem.row
     }
 
-    /// The entries of a change, and the whole set of the tags' column after it.
+    /// Returns the entries of a change, and the set of tags after it.
     ///
-    /// The column's own entry stands last, whether it sets the column or deletes its value.
+    /// The entry of the tags' column is last, whether it sets the column or deletes its value.
     static func entries(
         of change: TagChange,
         after tags: Set<Tag>,
@@ -55,7 +55,7 @@ enum TagRules: Sendable {
         change.replace != nil || (change.add + change.remove).contains { settings.tagColumns[exactly: $0] == nil }
     }
 
-    /// Whether a change sets or takes away that tag; nil if it does not speak of it.
+    /// Returns whether a change adds or removes a tag; nil if it does neither.
     private static func state(of tag: Tag, in change: TagChange) -> Bool? {
         func names(_ tags: [Tag]) -> Bool { tags.map(\.rawValue).containsExactly(tag.rawValue) }
         if names(change.add) { return true }
@@ -65,7 +65,7 @@ enum TagRules: Sendable {
 }
 
 extension FindingRow {
-    /// Whether it is about the words of a multi-selection.
+    /// Whether the finding is about the choices of a multi-selection column.
     fileprivate var isAboutChoices: Bool {
         [.choices, .choicesSeparator, .choicesBlank, .choiceLong, .choicesEmpty].contains(self)
     }

@@ -27,7 +27,7 @@ extension AcousticDevice {
 
     private static let rulesOfRequests: [RuleID] = ["W4", "W7", "W8"].map(RuleID.acoustic)
 
-    /// Where a call goes: its path after the base address, without the version segment that the path brings (W4).
+    /// Returns the address of a call: the base address without a version segment that the path contains, and the path (W4).
     static func address(
         of call: DeviceProfile.Call,
         _ settings: AcousticSettings
@@ -57,7 +57,7 @@ extension AcousticDevice {
         return list(in: settings.profile.events, of: events) { EventRecord.table.write($0, to: &$1) }
     }
 
-    /// An object whose one member, named by the call, is a list.
+    /// Returns an object with one member, a list that the call names.
     private func list<Element>(
         in call: DeviceProfile.Call,
         of elements: [Element],

@@ -7,7 +7,7 @@ import Testing
 
 @testable import PatchbayAcoustic
 
-/// One installation before a vendor whose replies the test gives.
+/// An installation with a vendor whose replies the test determines.
 typealias Bench = ExchangeTestDriver<AcousticDevice>
 
 extension ExchangeTestDriver<AcousticDevice> {
@@ -26,7 +26,7 @@ extension ExchangeTestDriver<AcousticDevice> {
         try AcousticSettings.table.read(Fixture.settings(more), over: AcousticSettings(), at: "settings")
     }
 
-    /// Creates an installation whose ids are known, with these changes taken by the vendor at second 0.
+    /// Creates an installation with ids and with changes that the vendor accepted at second 0.
     static func ready(_ settings: JSONObject = [:], _ actions: Action...) throws -> Bench {
         let bench = try Bench(settings)
         bench.capture(.registerDevice(Fixture.adopted), at: 0)
@@ -75,7 +75,7 @@ extension Action {
 }
 
 extension WireRequest {
-    /// Verb, last word of the path, and what it says: `PATCH attributes City=Turku`.
+    /// The method, the last path component and the content, such as `PATCH attributes City=Turku`.
     var words: String {
         let parts = URLText.path(of: url).split(separator: "/")
         let entries = (json?["attributes"]?.array ?? []).map {

@@ -38,7 +38,7 @@ import Testing
                 StoredState(version: 1, part: .memory, json: memory), StoredState(version: 1, part: .step, json: step),
             ],
             exemptions: [
-                // The registration that would end the erasure is refused as well, so what follows waits for another one.
+                // The registration that would revert the erasure is refused as well, so later operations wait for another one.
                 Exemption(
                     check: "it ends with a vendor that always refuses",
                     sample: "erase-then-return",
@@ -49,7 +49,7 @@ import Testing
         )
     }
 
-    /// Samples that show what is peculiar to this vendor.
+    /// Samples of behavior that is specific to this vendor.
     private static var extras: [Sample] {
         let corpus = Corpus()
         return [

@@ -8,7 +8,7 @@ import Testing
 @testable import PatchbayAcoustic
 
 @Suite("Acoustic events") struct EventTests {
-    /// The event that leaves for an action.
+    /// Returns the event that is sent for an action.
     private func event(_ action: Action, options: JSONObject = [:], _ settings: JSONObject = [:]) throws -> JSONValue {
         let bench = try Bench.ready(settings)
         bench.capture(action, at: 0, options: options)

@@ -9,7 +9,7 @@ import Testing
 
 @testable import PatchbayAcoustic
 
-/// The real engine in random runs of crashes and faults: what the app said last is what the vendor holds in the end.
+/// Runs the real engine with random crashes and faults, and checks that the vendor holds the app's latest values at the end.
 @Suite("Acoustic under faults") struct FaultTests {
     private static let columns: JSONObject = [
         "City": ["type": "text"], "Visits": ["type": "numeric"],
@@ -48,7 +48,7 @@ import Testing
         }
     }
 
-    /// What an app says, at random.
+    /// Returns a random operation of an app.
     private static func action(_ random: inout SeededGenerator, _ number: Int) -> Action {
         if number == 1 { return .registerDevice(Fixture.phone) }
         switch random.below(8) {

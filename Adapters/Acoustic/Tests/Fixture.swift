@@ -4,7 +4,7 @@ import PatchbayTesting
 
 /// The account of all tests.
 enum Fixture {
-    /// The database: a column for each attribute of the corpus, and what no device may write.
+    /// The database: a column for each attribute of the corpus, and columns that no device may write.
     static let columns: JSONObject = [
         "FirstName": ["type": "text"], "LastName": ["type": "text"], "Birthday": ["type": "date"],
         "HomeCountry": ["type": "country"], "City": ["type": "text"],

@@ -89,7 +89,7 @@ import Testing
         _ = try bench.exchange(at: 10, flush: true, .failed(TransportFailure(.lost, "timedOut")))
         try bench.exchange(at: 200, flush: true, reply(400))
         #expect(bench.summary(word)?.hasPrefix("rejected") == true)
-        // The vendor may know of the no by now.
+        // The vendor may have received the opt-out.
         bench.capture(.registerDevice(Corpus.phone), at: 300)
         #expect(try bench.exchange(at: 300, yes).json?["pushEnabled"] == false)
         #expect(try bench.exchange(at: 300).words == "POST events application/uiPushDisabled")

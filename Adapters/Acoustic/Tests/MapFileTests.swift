@@ -57,7 +57,7 @@ import Testing
         "<INDEX>\(place)</INDEX><NAME>\(name)</NAME>\(more)"
     }
 
-    // MARK: What was written is read
+    // MARK: Reading written files
 
     private static let names = ["Läufer & <Co>", "Tier \"A\"", "Points", "Seen at", "Labels", "City 2", "Wünsche]]>"]
 
@@ -97,33 +97,33 @@ import Testing
             let columns = try ContactFileSettings.read(written).contactFile.writtenColumns.map(\.name)
             let plain = try write(written)
             let map = try #require(Self.format.makeSidecars?(written).first?.bytes)
-            // What no map file tells.
+            // Settings that a map file does not contain.
             var given = written
             for name in ["delimiter", "textToJoinProgramId", "action"] { given[name] = nil }
             if number % 4 == 3 { given["key"] = nil }
-            let told = try #require(Self.format.sidecar).settings(map, given)
-            #expect(told["header"] == .array(columns.map(JSONValue.string)))
-            #expect(told["skipHeader"] == true)
-            for name in ["delimiter", "textToJoinProgramId", "encoding"] { #expect(told[name] == written[name]) }
-            #expect(ContactFileSettings.Action.optOut.rawValue == "OPT_OUT" && told["action"] == written["action"])
+            let loaded = try #require(Self.format.sidecar).settings(map, given)
+            #expect(loaded["header"] == .array(columns.map(JSONValue.string)))
+            #expect(loaded["skipHeader"] == true)
+            for name in ["delimiter", "textToJoinProgramId", "encoding"] { #expect(loaded[name] == written[name]) }
+            #expect(ContactFileSettings.Action.optOut.rawValue == "OPT_OUT" && loaded["action"] == written["action"])
             let expected = try read(plain, written)
-            let mapped = try read(plain, told)
+            let mapped = try read(plain, loaded)
             #expect(mapped.map(\.contact) == expected.map(\.contact))
             #expect(mapped.map(\.findings).count == expected.map(\.findings).count)
 
             written["header"] = .array(columns.map(JSONValue.string))
             let bare = try write(written)
             let bareMap = try #require(Self.format.makeSidecars?(written).first?.bytes)
-            let untold = try #require(Self.format.sidecar).settings(bareMap, given)
-            #expect(untold["skipHeader"] == false && plain.suffix(bare.count) == bare[...] && plain.count > bare.count)
-            let headless = try read(bare, untold)
+            let second = try #require(Self.format.sidecar).settings(bareMap, given)
+            #expect(second["skipHeader"] == false && plain.suffix(bare.count) == bare[...] && plain.count > bare.count)
+            let headless = try read(bare, second)
             #expect(headless.map(\.contact) == expected.map(\.contact))
             rows += headless.count
         }
         #expect(rows > 100)
     }
 
-    // MARK: What others write
+    // MARK: Map files of other tools
 
     @Test(.shows("acoustic/F3", "acoustic/F11", of: AcousticDevice.self))
     func `columns are named by their places, whatever the header line says`() throws {
@@ -203,7 +203,7 @@ import Testing
                 )
         )
         #expect(try self.settings(map(columns, type: "9"), ["delimiter": "tab", "header": ["X"]])["header"] == ["X"])
-        // What is left out, under another spelling of the name.
+        // A column that is left out, under another spelling of its name.
         let leftOut = map([column(1, "CustomerId"), column(2, "SEEN", "<INCLUDE>false</INCLUDE>")])
         #expect(try self.settings(leftOut, given)["columns"] == given["columns"])
     }
@@ -223,7 +223,7 @@ import Testing
         #expect(undeclared?.findings.map(\.code) == ["acoustic.map.form"])
     }
 
-    // MARK: What is wrong
+    // MARK: Errors
 
     @Test(.shows("acoustic/F11", of: AcousticDevice.self))
     func `the vendor's own number finds a contact only for whom says so`() throws {

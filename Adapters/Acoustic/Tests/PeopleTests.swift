@@ -21,7 +21,7 @@ extension AdapterTestDriver<AcousticDevice, AcousticSimulator> {
         )
     }
 
-    /// The users under whose ids the vendor may reach this installation.
+    /// The users whose ids let the vendor reach this installation.
     fileprivate var reached: [String] { state.users.filter { $0.mayPush == true }.map(\.id) }
 
     /// The requests under the ids of a user.
@@ -37,7 +37,7 @@ extension AdapterTestDriver<AcousticDevice, AcousticSimulator> {
         return .registerDevice(device)
     }
 
-    /// Logs a person in and gives the ids of that person.
+    /// Logs a person in and passes that person's ids.
     private func arrive(_ person: String, _ driver: Driver) {
         driver.capture(.logIn(person))
         driver.capture(device(of: person))
@@ -80,7 +80,7 @@ extension AdapterTestDriver<AcousticDevice, AcousticSimulator> {
         driver.drain()
         #expect(summaries(driver, [hers, optOut]) == ["rejected ids.person", "rejected optOut.kept"])
         #expect(driver.sent.allSatisfy { !$0.body.text.contains("Anna") })
-        // Her opt-out is known when she comes back with her ids.
+        // The person's opt-out is known when she returns with her ids.
         arrive("anna", driver)
         driver.drain()
         #expect(driver.reached.isEmpty)
@@ -393,7 +393,7 @@ extension AdapterTestDriver<AcousticDevice, AcousticSimulator> {
         driver.nextOutcomes = [nil, .replied(WireResponse(503))]
         let id = driver.capture(.changeAttributes(["City": .set("Turku"), "IsVIP": .unset]), group: "screen")
         #expect(driver.outcome(of: id) == nil)
-        // The attribute of the part that was taken belongs to another column now.
+        // The attribute of the accepted part now belongs to another column.
         try driver.restart(settings: Fixture.settings(["attributeNames": ["City": "FavouriteColour"]]))
         driver.drain()
         #expect(driver.outcome(of: id)?.isAccepted == true)

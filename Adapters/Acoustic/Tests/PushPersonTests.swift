@@ -10,13 +10,13 @@ import Testing
 
 private typealias Driver = AdapterTestDriver<AcousticDevice, AcousticSimulator>
 
-/// Whom push reaches: statements of several people on one installation, and consent to messages.
+/// Push reachability: statements of several people on one installation, and consent to messages.
 @Suite("Acoustic push by person and consent") struct PushPersonTests {
     private func consent(_ state: Consent.State) -> Action {
         .setConsent(Consent(purpose: .messaging, state: state))
     }
 
-    /// The installation's own ids; with a name that person's.
+    /// Returns a registration with the installation's own ids, or with a person's.
     private func device(of person: String? = nil) -> Action {
         var device = Corpus.phone
         let name = person ?? "house"
@@ -34,7 +34,7 @@ private typealias Driver = AdapterTestDriver<AcousticDevice, AcousticSimulator>
         return driver
     }
 
-    /// The users under whose ids the vendor may reach the installation.
+    /// Returns the users whose ids let the vendor reach the installation.
     private func reached(_ driver: Driver) -> [String] { driver.state.users.filter { $0.mayPush == true }.map(\.id) }
 
     @Test(.shows("acoustic/P9"), arguments: [true, false])

@@ -102,7 +102,7 @@ import Testing
         #expect(wrong.text.isEmpty && wrong.findings.map(\.code).contains("acoustic.record.notOptedOut"))
     }
 
-    /// A person who says that of e-mail.
+    /// Returns a person with subscriptions and consents for e-mail.
     private func person(_ words: [Subscription] = [], _ consents: [Consent] = [], hasMail: Bool = true) -> Contact {
         Contact(
             identifiers: hasMail
@@ -119,7 +119,7 @@ import Testing
         .shows("acoustic/F9", of: AcousticDevice.self),
         arguments: [
             ([], []), ([Subscription(channel: .email, state: .unknown)], []),
-            // A yes to one topic is none to all mail, nor is one to another channel.
+            // An opt-in to one topic or to another channel is not an opt-in to all mail.
             ([Subscription(channel: .email, topic: "news", state: .subscribed)], []),
             (
                 [Subscription(channel: .sms, state: .subscribed)],
@@ -145,12 +145,12 @@ import Testing
             #expect(finding.severity == .error && finding.path == "subscriptions")
             #expect(finding.remedy.contains("withoutOptIn") && finding.remedy.contains("UPDATE_ONLY"))
         }
-        let told = try write(contact, ["withoutOptIn": "warn"])
-        #expect(!told.text.isEmpty)
-        #expect(told.findings.contains { $0.code == "acoustic.record.writtenWithoutOptIn" && $0.severity == .warning })
-        // Nobody is made who gets mail: by the action, or because there is no address.
-        let nobody = person(words, consents, hasMail: false)
-        let harmless: [(Contact, JSONObject)] = [(contact, ["action": "UPDATE_ONLY"]), (nobody, [:])]
+        let kept = try write(contact, ["withoutOptIn": "warn"])
+        #expect(!kept.text.isEmpty)
+        #expect(kept.findings.contains { $0.code == "acoustic.record.writtenWithoutOptIn" && $0.severity == .warning })
+        // No new contact gets mail: the action adds none, or the contact has no address.
+        let withoutMail = person(words, consents, hasMail: false)
+        let harmless: [(Contact, JSONObject)] = [(contact, ["action": "UPDATE_ONLY"]), (withoutMail, [:])]
         for (contact, settings) in harmless {
             let (text, findings) = try write(contact, settings)
             #expect(!text.isEmpty && !findings.contains { $0.code.hasSuffix("ithoutYes") })
@@ -195,7 +195,7 @@ import Testing
         )
         let strict = try write(contact, ["key": "external"])
         #expect(strict.text.isEmpty && strict.findings.map(\.code) == ["acoustic.record.keyMissing"])
-        // Who is there already is found by the right key alone: an opt-out under another one would miss the person.
+        // Only the right key finds an existing contact. An opt-out under another key would miss the person.
         var out = contact
         out.subscriptions[0].state = .unsubscribed
         for (contact, action) in [(contact, "UPDATE_ONLY"), (out, "OPT_OUT")] {
@@ -203,7 +203,7 @@ import Testing
             #expect(missed.text.isEmpty && missed.findings.map(\.code).contains("acoustic.record.keyMissing"))
             #expect(try write(contact, ["action": .string(action), "key": "email"]).text.hasPrefix("|a@x.example|"))
         }
-        // What it is known by but can't be written is no reason to take another.
+        // An identifier that can't be written is not replaced by another one.
         var long = contact
         long.identifiers.append(Identifier(.external, "c|1"))
         #expect(try write(long).findings.map(\.code) == ["acoustic.record.unwritable", "acoustic.record.keyMissing"])
@@ -252,7 +252,7 @@ import Testing
         let other = try map(settings)
         #expect(other.contains("<NAME>MobileNumber</NAME>\n      <TYPE>16</TYPE>"))
         #expect(other.contains("<NAME>Email</NAME>\n      <TYPE>9</TYPE>\n      <IS_REQUIRED>true</IS_REQUIRED>"))
-        // Another import adds what is named, and finds people by what was there.
+        // An import that adds columns names only them, and finds contacts by existing columns.
         let added = try map(["listId": "771100", "newColumns": ["City"]])
         let column = "<NAME>City</NAME>\n      <TYPE>0</TYPE>\n      <IS_REQUIRED>false</IS_REQUIRED>"
         #expect(added.contains(column) && added.ranges(of: "<TYPE>").count == 1)
@@ -379,7 +379,7 @@ import Testing
         arguments: [
             ("", "03/09/2031", .unsubscribed), ("", "03/09/2031 13:05:00", .unsubscribed), ("", "", nil),
             ("T", "", .unsubscribed), ("U", "03/09/2031", .unsubscribed), ("F", "", .subscribed),
-            // Whoever came back has an F, and nobody can tell that from a date that came late.
+            // An F beside a date can mean a new subscription or a date that came late. The opt-out wins.
             ("F", "03/09/2031", .unsubscribed), ("", "soon", nil),
         ] as [(String, String, Subscription.State?)]
     )
@@ -471,7 +471,7 @@ import Testing
                 #expect(records.first?.contact?.subscriptions.map(\.state) == [state], "\(field) \(value)")
             }
         }
-        // What is written is in the table.
+        // The table contains every value that is written.
         let written = Subscription.State.allCases.map { ConsentStatus.word($0) }
         #expect(written.allSatisfy { ConsentTable.acoustic.meaning(of: $0, in: ConsentTable.consentStatus) != nil })
     }

@@ -57,12 +57,12 @@ import Testing
         try driver.advance(5)
         #expect(driver.account.consents["PUSH-gcb4hVDsXq/mu-7|ch-9"]?.status == "OPTED-IN")
         #expect(driver.sent("writeConsent")[1].request.json == ["status": "OPTED-IN"])
-        // A pause is a no, and a contact without a consent has none.
+        // A suspended subscription is an opt-out. A contact without a consent has none to replace.
         try driver.say("c-1", push(.suspended), Self.device)
-        let nobody = try driver.say("c-9", push(.subscribed), Self.device)
+        let withoutConsent = try driver.say("c-9", push(.subscribed), Self.device)
         try driver.advance(5)
         #expect(driver.account.consents["PUSH-gcb4hVDsXq/mu-7|ch-9"]?.status == "OPTED-OUT")
-        #expect(driver.outcome(nobody)?.finding?.code == "acoustic.server.consent.none")
+        #expect(driver.outcome(withoutConsent)?.finding?.code == "acoustic.server.consent.none")
         #expect(try driver.suspended == nil)
     }
 
@@ -90,7 +90,7 @@ import Testing
         #expect([yes, no, again].map { driver.outcome($0)?.term } == [.accepted, .accepted, .unchanged])
         #expect(driver.account.consents["SMS-24680/358401234567"]?.status == "OPTED-OUT")
         #expect(driver.sent("writeConsent").count == 2)
-        // Whoever knows the number saves the question for it.
+        // A back end that knows the number saves the query for it.
         let count = driver.sent("selectRecipient").count
         try driver.say("c-1", alerts(.subscribed), ["phone": "+358407654321"])
         try driver.advance(5)

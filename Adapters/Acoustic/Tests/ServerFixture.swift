@@ -6,7 +6,7 @@ import PatchbayTesting
 
 @testable import PatchbayAcoustic
 
-/// The server API of a shop whose database has a place for everything in the corpus.
+/// The server API of a shop whose database has a column for every attribute of the corpus.
 enum ServerFixture {
     private static let flags = [
         "IsBetaTester", "IsGold", "IsMusic", "IsSailing", "IsSilver", "IsSports", "Push", "PushWeekly", "MailWeekly",
@@ -50,10 +50,11 @@ enum ServerFixture {
             settings: settings,
             pushPayload: Fixture.push,
             readBack: ReadRequest("contact"),
-            // A token for samples that lie hours apart; and whoever asks does not wait for a job.
+            // The token outlives samples that are hours apart. A caller does not wait for a job.
             simulator: AcousticServerSimulator(settings: account.with(["tokenLife": 86_400, "jobTime": 0])),
             refusal: WireResponse(400, json: ["meta": ["generalErrors": ["No."]]]),
-            // So that a token is there, and the contact; only samples that start afresh show how they come.
+            // The driver needs a token and a contact before the samples. Only samples that start without state show how
+            // both are created.
             preparation: [corpus.operation(0, 0, .changeAttributes([.city: .set("Espoo")]))],
             extras: extras,
             expectedState: AcousticServerScene.expectedState,
@@ -72,7 +73,7 @@ enum ServerFixture {
                     ]
                 ),
             ],
-            // Nobody can tell whether an event was taken that the process died of: it stays so.
+            // It is unknown whether the vendor accepted an event that was in flight when the process crashed.
             exemptions: [
                 Exemption(
                     check: "a cut conversation ends as the whole one",
@@ -86,7 +87,7 @@ enum ServerFixture {
 
     private static func options(_ options: JSONObject) -> [AdapterID: JSONObject] { ["acoustic-server": options] }
 
-    /// Contacts of one lane, so that what they say can go together.
+    /// Contacts of one lane, so that their operations can share a request.
     private static let neighbours = ["c-1001", "c-1005", "c-1009"]
 
     private static func alerts(_ state: Subscription.State) -> Action {
@@ -99,7 +100,7 @@ enum ServerFixture {
         return operation
     }
 
-    /// Samples that show what is peculiar to this API.
+    /// Samples of behavior that is specific to this API.
     private static var extras: [Sample] {
         let corpus = Corpus(side: .server)
         let everything = Action.changeAttributes([
@@ -393,7 +394,7 @@ enum ServerFixture {
         )
     }
 
-    /// A yes with more elements.
+    /// A success reply with additional elements.
     static func yes(_ elements: String = "") -> WireResponse {
         xml("<RESULT><SUCCESS>TRUE</SUCCESS>\(elements)</RESULT>")
     }

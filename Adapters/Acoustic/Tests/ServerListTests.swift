@@ -34,7 +34,7 @@ import Testing
                 == "<Envelope><Body><AddContactToContactList><CONTACT_LIST_ID>880022</CONTACT_LIST_ID><COLUMN>"
                 + "<NAME>MemberNo</NAME><VALUE>c-1</VALUE></COLUMN></AddContactToContactList></Body></Envelope>"
         )
-        // The vendor's number wins over columns, and membership that is there stays.
+        // The vendor's number takes precedence over columns, and existing membership stays.
         let numbered = try driver.say("c-1", digest(.subscribed), ["contactId": "881200001"])
         try driver.say("c-1", Self.tags("reader"))
         try driver.advance(10)
@@ -68,7 +68,7 @@ import Testing
         try driver.advance(10)
         #expect(driver.outcome(wrong)?.finding?.code == "acoustic.server.contact.unknown")
         #expect(driver.columns("c-3") == nil)
-        // Somebody who is there and can't be found ends, too.
+        // The operation of an existing contact that can't be found completes, too.
         driver.instead = [("addToList", .fault(128)), ("addToList", .fault(128))]
         let lost = try driver.say("c-1", Self.tags("reader"))
         try driver.advance(60)

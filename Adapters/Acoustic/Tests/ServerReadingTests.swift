@@ -18,7 +18,7 @@ import Testing
         try driver.say("c-1", .changeAttributes(["city": .set("Turku")]))
         try driver.say("c-1", .identify([Identifier(.email, "a@example.com")]))
         try driver.advance(5)
-        // Nobody has that device yet, and that stops nothing.
+        // No contact has that device yet. Other operations continue.
         #expect(try driver.ask("c-1", request, seconds: 5)?.finding?.code == "acoustic.server.contact.unknown")
         #expect(try driver.suspended == nil)
         try driver.say(
@@ -83,7 +83,7 @@ import Testing
             driver.body(driver.sent("listMetaData")[0])
                 == "<Envelope><Body><GetListMetaData><LIST_ID>771100</LIST_ID></GetListMetaData></Body></Envelope>"
         )
-        // The played account lists what its settings say.
+        // The simulated account lists the columns of its settings.
         let plain = try ServerDriver(
             settings.with(["columns": [:], "emailColumn": "EMAIL"]),
             vendor: ["columns": ["City", "EMAIL"]]
@@ -122,8 +122,8 @@ import Testing
         #expect(String(decoding: sent.body, as: UTF8.self) == "MemberNo,\"c,1\"\n")
         #expect(driver.sent("gdprStatus").count == 4)
         #expect(driver.account.contacts.count == 1, "nothing is erased")
-        let nobody = try driver.ask("c-2", ReadRequest("access"), seconds: 30)
-        #expect(nobody?.answer?["contacts"]?[0]?["contactFound"] == false)
+        let unknown = try driver.ask("c-2", ReadRequest("access"), seconds: 30)
+        #expect(unknown?.answer?["contacts"]?[0]?["contactFound"] == false)
         driver.instead = [("gdprAccess", .lost), ("gdprStatus", .status(404)), ("gdprStatus", .status(503))]
         #expect(try driver.ask("c,1", ReadRequest("access"), seconds: 120)?.term == .accepted)
         driver.instead = [("gdprStatus", .json(200, ["data": ["status": "ERROR"]]))]
@@ -194,7 +194,7 @@ import Testing
                 "<EXPORT_TYPE>ALL</EXPORT_TYPE><EXPORT_FORMAT>CSV</EXPORT_FORMAT><FILE_ENCODING>utf-8</FILE_ENCODING><LIST"
             )
         )
-        // A file more harms nobody, so a lost answer is asked for again.
+        // Another export file does no harm, so a lost export is requested again.
         driver.instead = [("exportList", .lost)]
         #expect(try driver.ask("c-1", ReadRequest("export"), seconds: 60)?.term == .accepted)
         driver.instead = [("exportList", .replied(ServerFixture.yes()))]
@@ -232,7 +232,7 @@ import Testing
             driver.sent("eventErrors")[1].request.url
                 == "https://api-campaign-eu-1.goacoustic.com/rest/events/errors?filter=eventTypeCode%20eq%2017%20%26%20more"
         )
-        // An answer without the usual shape is handed on as it is, and an address that is not there stops nobody.
+        // A reply of another shape is returned unchanged. A missing path blocks no other operation.
         driver.instead = [("eventErrors", .json(200, ["errors": [1]]))]
         #expect(try driver.ask("c-1", ReadRequest("eventErrors"), seconds: 5)?.answer == ["errors": [1]])
         driver.instead = [("eventErrors", .status(404))]

@@ -144,7 +144,7 @@ import Testing
         driver.instead = [("addRecipient", .fault(122))]
         let first = try driver.say("c-1", ServerDriver.set("city", "Turku"))
         try driver.advance(5)
-        // The vendor said that it is there, and it is not: that is final.
+        // The vendor reported that the contact exists, and then that it does not. The second reply is final.
         #expect(driver.endpoints == ["token", "addRecipient", "updateRecipient"])
         #expect(driver.outcome(first)?.finding?.code == "acoustic.server.contact.unknown")
         #expect(driver.outcome(first)?.finding?.vendor?.code == "123")
@@ -371,9 +371,9 @@ import Testing
     func `an opt-out asks the database for the address first`() throws {
         let driver = try ServerDriver()
         let out = Action.changeSubscription(Subscription(channel: .email, state: .unsubscribed))
-        let nobody = try driver.say("c-1", out, ["optOutWaits": false])
+        let missing = try driver.say("c-1", out, ["optOutWaits": false])
         try driver.advance(5)
-        #expect(driver.outcome(nobody)?.finding?.code == "acoustic.server.contact.unknown")
+        #expect(driver.outcome(missing)?.finding?.code == "acoustic.server.contact.unknown")
         try driver.say("c-1", ServerDriver.set("city", "Turku"))
         let bare = try driver.say("c-1", out, ["optOutWaits": false])
         try driver.advance(5)
@@ -417,12 +417,12 @@ import Testing
         try driver.advance(10)
         #expect(driver.account.contacts.count == 2)
         let first = try driver.say("c-1", .erase)
-        let nobody = try driver.say("c-2", .erase)
+        let missing = try driver.say("c-2", .erase)
         try driver.say("c-3", .erase)
         try driver.advance(10)
         #expect(driver.account.contacts.isEmpty)
         #expect(driver.outcome(first)?.finding?.code == "acoustic.server.erase.removed")
-        #expect(driver.outcome(nobody)?.finding?.code == "acoustic.server.erase.nothing")
+        #expect(driver.outcome(missing)?.finding?.code == "acoustic.server.erase.nothing")
         #expect(
             driver.sent("removeRecipient").map(driver.body).contains { $0.contains("<EMAIL>a@example.com</EMAIL>") }
         )
@@ -452,7 +452,7 @@ import Testing
         )
         #expect(operations.map { driver.outcome($0.id)?.term } == [.accepted, .accepted, .accepted])
         #expect(driver.account.erased == names)
-        // What was said after it waited for it.
+        // An operation that was captured later has waited for it.
         #expect(driver.outcome(later)?.term == .accepted)
         #expect(driver.columns("c-1") == ["City": "Oulu"])
     }
@@ -536,15 +536,15 @@ import Testing
         )
         #expect(driver.account.events.map(\.code).sorted() == ["13", "17", "211", "49"])
         #expect(operations.allSatisfy { driver.outcome($0.id)?.term == .accepted })
-        // Whoever knows the number saves the question.
+        // A back end that knows the number saves the query.
         try driver.say("c-1", ServerDriver.event("Late"), ["contactId": "881200001", "eventCode": "16"])
         try driver.advance(5)
         #expect(driver.sent("selectRecipient").count == 2)
         #expect(driver.account.events.last?.code == "16")
-        let nobody = try driver.say("c-9", ServerDriver.event("Lost"), ["unknownContacts": "refuse"])
+        let missing = try driver.say("c-9", ServerDriver.event("Lost"), ["unknownContacts": "refuse"])
         try driver.advance(5)
-        #expect(driver.outcome(nobody)?.finding?.code == "acoustic.server.contact.unknown")
-        // An event may be the first word of a contact.
+        #expect(driver.outcome(missing)?.finding?.code == "acoustic.server.contact.unknown")
+        // An event may be the first operation of a contact.
         let first9 = try driver.say("c-9", ServerDriver.event("First"))
         try driver.advance(5)
         #expect(driver.outcome(first9)?.term == .accepted)
@@ -586,7 +586,7 @@ import Testing
             try driver.advance(600)
             #expect(driver.outcome(id)?.finding?.code == "acoustic.server.event.unknown")
         }
-        // Who says that it can't now has not done it.
+        // A refusal for now, and a request that was not sent, mean that the event was not accepted.
         driver.instead = [("events", .status(503)), ("events", .failed(TransportFailure(.notSent, "offline")))]
         let sure = try driver.say("c-1", ServerDriver.event("Lesson"))
         try driver.advance(600)
@@ -772,7 +772,7 @@ import Testing
 
     // MARK: The interface's XML
 
-    /// Whatever the vendor's XML is like: it gets a verdict, and nothing is sent elsewhere.
+    /// Checks that every mutated reply gets a verdict and that no request goes to another host.
     @Test func `mutations of every answer crash nothing, and end`() throws {
         let replies = [
             "<RESULT><SUCCESS>TRUE</SUCCESS><RecipientId>881200001</RecipientId><EMAIL>a@example.com</EMAIL></RESULT>",

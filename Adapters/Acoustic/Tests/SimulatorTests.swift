@@ -95,7 +95,7 @@ import Testing
         #expect(host.user?.finalRow == [:])
         #expect(host.user?.lost.count == 2)
         #expect(host.delete(row.key, at: 20) == 200)
-        // The cache holds the lost value, and takes the same for no news.
+        // The cache contains the lost value and ignores the same value.
         host.update("City", "string", "Turku", at: 30)
         #expect(host.user?.finalRow["City"] == nil)
         host.delete("City", at: 40)

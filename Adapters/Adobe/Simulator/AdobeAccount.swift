@@ -1,28 +1,28 @@
 public import PatchbayModel
 import PatchbayAdapterKit
 
-/// What a simulated instance of Campaign Standard remembers. Every list has a fixed order, so that equal states have
-/// equal JSON.
+/// The state of a simulated instance of Campaign Standard. Every list has a fixed order, so that equal states have equal
+/// JSON.
 public struct AdobeAccount: Codable, Sendable, Equatable {
     /// The mobile profiles, by app and identity.
     public var profiles: [MobileProfile] = []
-    /// The app and the identity whose post came last.
+    /// The app and the identity of the latest post.
     public var newest: [String]?
-    /// What was told about push messages, in the order in which it came first.
+    /// The reported push interactions, in the order of their first reports.
     public var reports: [PushReport] = []
-    /// What the identity service holds, by identity.
+    /// The push tokens that the identity service holds, by identity.
     public var tokens: [KnownToken] = []
-    /// Identities whose opt-out the identity service was notified of, in the order of their first notification.
+    /// The identities with a reported opt-out, in the order of the first reports.
     public var optOuts: [String] = []
-    /// What a client did that its rules forbid and the server takes all the same, oldest first.
+    /// The client's violations of the vendor's rules that the server accepts nevertheless, oldest first.
     public var violations: [String] = []
     /// Requests by kind and status: `tracking 200`.
     public var counts: [String: Int] = [:]
 
-    /// An instance that nobody has called.
+    /// Creates an instance without requests.
     public init() {}
 
-    /// The reports about one message, as action numbers, in the order in which they came first.
+    /// Returns the reports about one message as action numbers, in the order of the first reports.
     public func actions(of broadlogID: String) -> [String] {
         reports.filter { $0.broadlogID == broadlogID }.map(\.action)
     }
@@ -42,11 +42,11 @@ public struct MobileProfile: Codable, Sendable, Equatable {
     public var registrations = 0
     /// Posts with fields.
     public var updates = 0
-    /// When the last post came.
+    /// The time of the last post.
     public var lastAt: Instant
 }
 
-/// What was told about a push message.
+/// A reported push interaction.
 public struct PushReport: Codable, Sendable, Equatable {
     /// The message.
     public var broadlogID: String
@@ -54,25 +54,25 @@ public struct PushReport: Codable, Sendable, Equatable {
     public var deliveryID: String
     /// `1`, `2` or `7`.
     public var action: String
-    /// The device that told it.
+    /// The identity (ECID) of the reporting device.
     public var ecid: String
-    /// How often it came: the server counts each.
+    /// The number of reports; the server counts each.
     public var count = 1
 }
 
-/// What the identity service holds of a device.
+/// A device's push token at the identity service.
 public struct KnownToken: Codable, Sendable, Equatable {
     /// The device's identity.
     public var ecid: String
     /// The number of the push service.
     public var source: String
-    /// The token; empty: push is off.
+    /// The token. If empty, push is off.
     public var token: String
-    /// How often it was told.
+    /// The number of reports.
     public var count = 1
 }
 
-/// What a simulated instance is like: an empty list means that anything is known.
+/// The settings of a simulated instance. An empty list means that every value is known.
 struct AccountSettings: AdapterSettings {
     var apps: [String] = []
     var fields: [String] = []

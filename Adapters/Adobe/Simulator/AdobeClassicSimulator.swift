@@ -2,16 +2,16 @@ public import PatchbayAdapterKit
 public import PatchbayJSON
 public import PatchbayModel
 
-/// What a simulated instance of Campaign Classic remembers.
+/// The state of a simulated instance of Campaign Classic.
 public struct AdobeClassicAccount: Codable, Sendable, Equatable {
     /// The devices, by app and push token.
     public var subscribers: [ClassicSubscriber] = []
-    /// What was told about push messages, in the order in which it came first.
+    /// The reported push interactions, in the order of their first reports.
     public var reports: [ClassicReport] = []
     /// Requests by kind and status: `registration 200`.
     public var counts: [String: Int] = [:]
 
-    /// An instance that nobody has called.
+    /// Creates an instance without requests.
     public init() {}
 }
 
@@ -21,18 +21,18 @@ public struct ClassicSubscriber: Codable, Sendable, Equatable {
     public var integrationKey: String
     /// The push token.
     public var token: String
-    /// Who is there; may be empty.
+    /// The user key of the current person; may be empty.
     public var userKey: String
     /// The device's facts, by the form's names.
     public var facts: [String: String]
     /// The parameters of the last registration.
     public var parameters: [String: String]
-    /// How often it was registered.
+    /// The number of registrations.
     public var count = 1
 }
 
 extension ClassicSubscriber {
-    /// Tells its last registration from others, as the vendor's clients do: a digest of push token, user key and parameters.
+    /// A digest of the last registration's push token, user key and parameters, like the one in the vendor's clients.
     var mark: String {
         let (root, end) = facts["deviceImei"] == nil ? ("additionalParams", " />") : ("additionalParameters", "/>")
         func escaped(_ text: String) -> String {
@@ -45,7 +45,7 @@ extension ClassicSubscriber {
     }
 }
 
-/// What was told about a push message.
+/// A reported push interaction.
 public struct ClassicReport: Codable, Sendable, Equatable {
     /// The message: hexadecimal digits or a UUID.
     public var message: String
@@ -53,14 +53,14 @@ public struct ClassicReport: Codable, Sendable, Equatable {
     public var delivery: String
     /// `1` or `2`.
     public var action: String
-    /// How often it came.
+    /// The number of reports.
     public var count = 1
 }
 
-/// The device side of one Campaign Classic instance, played by a pure value: it reads forms and their XML strictly.
+/// A simulator of the device API of one Campaign Classic instance, as a pure value. It parses forms and their XML strictly.
 ///
-/// Known of the answers is that 200 is a yes. Where nothing is documented, the choices are: an unknown path or app 404,
-/// another method 405, another content type 415, and 400 for everything that can't be read.
+/// Of the replies, only 200 for success is documented. Otherwise the simulator returns 404 for an unknown path or app, 405
+/// for another method, 415 for another content type, and 400 for a request that it can't read.
 public struct AdobeClassicSimulator: VendorSimulator {
     struct Settings: AdapterSettings {
         var integrationKeys: [String] = []
@@ -172,7 +172,7 @@ public struct AdobeClassicSimulator: VendorSimulator {
         state.subscribers[place] = subscriber
     }
 
-    /// The parameters of a text of exactly the form that the vendor's clients write; nil for any other.
+    /// Returns the parameters of a text in exactly the form of the vendor's clients; nil for any other text.
     private static func parameters(_ xml: String, _ root: String, _ end: String) -> [String: String]? {
         guard xml.hasPrefix("<\(root)>"), xml.hasSuffix("</\(root)>") else { return nil }
         var rest = xml.dropFirst(root.count + 2).dropLast(root.count + 3)
@@ -188,7 +188,7 @@ public struct AdobeClassicSimulator: VendorSimulator {
         return parameters
     }
 
-    /// A text up to its quotation mark, entities read; nil if it is not there or holds what XML does not.
+    /// Returns a text up to its quotation mark, with entities decoded; nil if it is missing or invalid in XML.
     private static func take(_ rest: inout Substring, after start: String) -> String? {
         guard rest.hasPrefix(start) else { return nil }
         let text = rest.dropFirst(start.count).prefix { $0 != "\"" }

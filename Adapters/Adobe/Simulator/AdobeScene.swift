@@ -2,8 +2,8 @@ public import PatchbayAdapterKit
 public import PatchbayJSON
 public import PatchbayModel
 
-/// What an app says to either product of this vendor.
-private enum Talk {
+/// Random operations of an app, for both products of this vendor.
+private enum RandomOperations {
     static func say(_ number: Int, _ random: inout SeededGenerator, message: String) -> Action {
         if number == 1 { return .registerDevice(ScenePhone.device()) }
         let payload: JSONObject = [
@@ -20,7 +20,8 @@ private enum Talk {
     }
 }
 
-/// Random runs of faults: half a minute between attempts, click before open, and in the end the fields that were taken.
+/// The test profile of Campaign Standard for random faults. Retries are 30 s apart, a click comes before its open, and the
+/// final profile has the accepted fields.
 public struct AdobeScene: VendorScene {
     public typealias Simulator = AdobeSimulator
 
@@ -30,9 +31,9 @@ public struct AdobeScene: VendorScene {
         "tagFields": ["gold": "cusGold"],
     ]
 
-    // No credential: pkey and organisation stand in every app, and the vendor hands out no token.
+    // The account has no credential: every app contains pkey and organization, and the vendor issues no token.
     public static func say(_ number: Int, _ random: inout SeededGenerator) -> Action {
-        Talk.say(number, &random, message: "h2f0a\(number)")
+        RandomOperations.say(number, &random, message: "h2f0a\(number)")
     }
 
     public static var changingSettings: [JSONObject] {
@@ -70,7 +71,7 @@ public struct AdobeScene: VendorScene {
         } + account.tokens.map { VendorRecord(person($0.ecid), reaches: $0.token.isEmpty ? [] : [$0.ecid]) }
     }
 
-    /// The fields that the vendor took: memory keeps digests of the values.
+    /// Compares the fields that the vendor accepted. The memory contains digests of the values.
     public static let expectedState = ExpectedState { memory in
         memory["identities"]?.array?.last?["known"].map { ["fields": $0] } ?? [:]
     } holds: { (account: AdobeAccount, memory) in
@@ -97,7 +98,7 @@ public struct AdobeScene: VendorScene {
         var problems: [String] = []
         for endpoint in ["tracking", "registration", "attributes", "pushToken"] {
             problems += story.early([endpoint], carryingTheSame: true) { request in
-                // An operation whose click was answered goes on with its open at once.
+                // After the reply to a click, the operation sends its open at once.
                 guard let outcome = request.outcome, outcome.failed(or: 408...408, 503...504) else { return nil }
                 return request.endpoint == "tracking" && isOver(outcome) ? nil : .seconds(30)
             }
@@ -112,7 +113,7 @@ public struct AdobeScene: VendorScene {
         return problems
     }
 
-    /// Whether the vendor's law gives a hit up after that outcome: no answer, unless the phone was offline.
+    /// Whether the vendor's retry policy drops a hit after that outcome: no reply, unless the device was offline.
     private static func isOver(_ outcome: Outcome) -> Bool {
         if case .failed(let failure) = outcome { failure.code != "offline" } else { false }
     }
@@ -123,11 +124,11 @@ public struct AdobeScene: VendorScene {
 }
 
 extension AdobeAccount {
-    /// The profile whose post came last.
+    /// The profile of the latest post.
     fileprivate var newestProfile: MobileProfile? { profiles.first { [$0.pkey, $0.ecid] == newest } }
 }
 
-/// Random runs of faults: nothing is ever sent again once anything was heard of it.
+/// The test profile of Campaign Classic for random faults. A request is never repeated after its reply.
 public struct AdobeClassicScene: VendorScene {
     public typealias Simulator = AdobeClassicSimulator
 
@@ -137,13 +138,13 @@ public struct AdobeClassicScene: VendorScene {
         "tagParameters": ["gold": "gold"],
     ]
 
-    // No credential: the integration key stands in every app, and the vendor hands out no token.
+    // The account has no credential: every app contains the integration key, and the vendor issues no token.
     public static func say(_ number: Int, _ random: inout SeededGenerator) -> Action {
-        Talk.say(number, &random, message: "98\(number)")
+        RandomOperations.say(number, &random, message: "98\(number)")
     }
 
-    /// One record per device. A registration without a user key and parameters is what an unregister, an opt-out and an
-    /// erasure leave behind: the vendor cannot delete a device, and nothing there names a person.
+    /// Returns one record per device. An unregistration, an opt-out and an erasure leave a registration without a user key and
+    /// parameters: the vendor can't delete a device, and such a registration names no person.
     public static func records(in account: AdobeClassicAccount) -> [VendorRecord] {
         account.subscribers.map { device in
             VendorRecord(
@@ -155,7 +156,7 @@ public struct AdobeClassicScene: VendorScene {
         }
     }
 
-    /// The registration that the vendor took last under a push token: memory keeps a digest of it.
+    /// Compares the last registration that the vendor accepted under a push token. The memory contains its digest.
     public static let expectedState = ExpectedState { memory in
         memory["registeredHash"].map { ["registration": $0] } ?? [:]
     } holds: { (account: AdobeClassicAccount, memory) in
@@ -174,8 +175,7 @@ public struct AdobeClassicScene: VendorScene {
         return story.isWhole && story.isTold ? problems + differences(story, account) : problems
     }
 
-    /// A sentence for each registration that is repeated although it was accepted, that is repeated although it takes
-    /// nobody off the device, or that is repeated too early.
+    /// Describes each registration that is repeated after a success, without removing a person from the device, or too early.
     private static func repetitions(in story: SceneStory) -> [String] {
         var problems: [String] = []
         var settled: [(request: SceneStory.Request, mayRepeat: Bool)] = []
@@ -188,7 +188,7 @@ public struct AdobeClassicScene: VendorScene {
                     && !Set($0.request.operations).isDisjoint(with: request.operations)
             }
             if let former, !former.mayRepeat {
-                // One that names no person may leave twice: to take a person off, and as the present state.
+                // A registration without a person may be sent twice: to remove a person, and as the present state.
                 if registration.person != nil {
                     problems.append("request \(request.number) repeats what was answered")
                 }
@@ -202,7 +202,7 @@ public struct AdobeClassicScene: VendorScene {
             let isDetour = outcome.reply?.isDetour ?? false
             if outcome.reply?.status == 200, !isDetour {
                 held[registration.device] = Set(own)
-                // What was registered before another registration of the device is not there any more.
+                // A registration replaces earlier registrations of the same device.
                 settled.removeAll {
                     SceneRegistration($0.request.request).device == registration.device
                         && $0.request.request != request.request
@@ -214,10 +214,10 @@ public struct AdobeClassicScene: VendorScene {
         return problems
     }
 
-    /// The last registration says all: the person, and everything that the vendor took of this person.
+    /// Compares the last registration with the person and the accepted values of the run.
     private static func differences(_ story: SceneStory, _ account: AdobeClassicAccount) -> [String] {
         guard !account.subscribers.isEmpty else { return ["the vendor knows no device"] }
-        // A person counts from the first attempt. An operation that was not taken may have been attempted or not.
+        // A person counts from the first attempt. An operation that was not accepted may have been attempted or not.
         var candidates: Set<SceneState> = [SceneState()]
         var newest = SceneState()
         for entry in story.entries {
@@ -256,11 +256,11 @@ private struct SceneRegistration {
     }
 }
 
-/// What a registration must say after a number of operations.
+/// The expected registration after a number of operations.
 private struct SceneState: Hashable {
     var token: String?
     var userKey: String?
-    /// The person who is there, known from a log-in or from the contact of an operation.
+    /// The current person, known from a log-in or from the contact of an operation.
     private var person: String?
     var parameters: [String: String] = [:]
 

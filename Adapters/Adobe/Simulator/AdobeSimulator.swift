@@ -2,12 +2,14 @@ public import PatchbayAdapterKit
 public import PatchbayJSON
 public import PatchbayModel
 
-/// The device side of one Campaign Standard instance and its identity service, played by a pure value.
+/// A simulator of the device API of one Campaign Standard instance and its identity service, as a pure value.
 ///
-/// Known of the answers is that 200 is a yes and that an untracked delivery is answered with 404. Where nothing is
-/// documented, the choices are: an unknown path, app or organisation 404, another method 405, another content type 415,
-/// and 400 for everything that can't be read: parameters missing, twice, in another order or unknown, an identity that is
-/// not 38 digits or differs from the path's, a value that is no text, a field that the resource lacks.
+/// Of the replies, only 200 for success and 404 for an untracked delivery are documented. Otherwise the simulator returns:
+///
+/// - 404 for an unknown path, app or organization.
+/// - 405 for another method, and 415 for another content type.
+/// - 400 for a request that it can't read: missing, repeated, reordered or unknown parameters, an identity that is not 38
+///   digits or differs from the path's, a value that is not text, a field that the resource lacks.
 public struct AdobeSimulator: VendorSimulator {
     public static let id: AdapterID = "adobe"
 
@@ -175,7 +177,7 @@ public struct AdobeSimulator: VendorSimulator {
     }
 }
 
-/// Why the server says no.
+/// The reason of a refusal.
 struct Refusal: Error {
     let status: Int
     let kind: String

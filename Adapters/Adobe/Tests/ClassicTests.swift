@@ -77,7 +77,7 @@ import Testing
         let phone = try registered()
         phone.forgetHistory()
         var payload = ClassicFixture.payload
-        // There is no gate here.
+        // Unlike Campaign Standard, this product ignores the flag.
         payload["_acsDeliveryTracking"] = "off"
         for interaction in [PushInteraction.received, .tapped, .opened] {
             #expect(phone.deliver(.track(.push(interaction, payload: payload)))?.code == "accepted")

@@ -17,7 +17,7 @@ import Testing
         return device
     }
 
-    /// The mobile profiles that hold values of more than one person: the values begin with the person's name.
+    /// Returns the mobile profiles with values of several people. Each value begins with the person's name.
     private func mixed(_ phone: StandardPhone) -> [MobileProfile] {
         phone.state.profiles.filter { profile in
             Set(profile.fields.values.compactMap { $0.split(separator: "-").first }).count > 1

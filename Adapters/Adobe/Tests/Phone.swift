@@ -12,7 +12,7 @@ typealias StandardPhone = AdapterTestDriver<AdobeDevice, AdobeSimulator>
 typealias ClassicPhone = AdapterTestDriver<AdobeClassicDevice, AdobeClassicSimulator>
 
 extension AdapterTestDriver {
-    /// The requests that left, in order.
+    /// The sent requests, in order.
     var requests: [WireRequest] { sent.map(\.request) }
 
     /// Delivers an action captured in an app state.
@@ -24,7 +24,7 @@ extension AdapterTestDriver {
 }
 
 extension AdapterTestDriver<AdobeDevice, AdobeSimulator> {
-    /// Creates an installation that is registered at the engine; nothing but its push token has left.
+    /// Creates an installation that is registered at the engine. Only its push token has been sent.
     convenience init(_ settings: JSONObject = [:], account: JSONObject = [:], device: Device? = Corpus.phone) throws {
         try self.init(Fixture.adapter(settings), AdobeSimulator(settings: account), subject: "phone")
         if let device { deliver(.registerDevice(device)) }
@@ -70,7 +70,7 @@ extension Action {
 }
 
 extension OperationOutcome {
-    /// The finding's code, or the outcome in a word.
+    /// The finding's code, or the name of the outcome.
     var code: String { finding?.code ?? term.rawValue }
 }
 

@@ -10,7 +10,7 @@ import Testing
 @testable import PatchbayAdobe
 
 @Suite("Adobe push tracking") struct PushTests {
-    /// What the server was told, as action numbers.
+    /// Returns the actions that the server received, as numbers.
     private func actions(
         _ interaction: PushInteraction,
         _ changes: [String: JSONValue?] = [:],

@@ -5,7 +5,7 @@ import Testing
 @testable import PatchbayAdobe
 
 @Suite("Adobe README") struct ReadmeTests {
-    /// The tables of the README, by the name that stands in their marks.
+    /// The tables of the README, by the names in their markers.
     private var tables: [ReadmeTables.Named] {
         let laws = [
             ("Tracking and registrations", RetryLaw.hits), ("Attributes", .postbacks), ("Push tokens", .identity),

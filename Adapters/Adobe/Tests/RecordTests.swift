@@ -114,7 +114,7 @@ import Testing
     func `a gender is a word of the enumeration, or left out and told`(
         _ said: String,
         _ written: String,
-        _ told: [String]
+        _ codes: [String]
     )
         throws
     {
@@ -125,7 +125,7 @@ import Testing
             omittingEmptySubsequences: false
         )
         #expect(row[6] == written)
-        #expect(findings.map(\.code) == told)
+        #expect(findings.map(\.code) == codes)
     }
 
     @Test func `a decimal without a fraction fits into a column of whole numbers`() throws {

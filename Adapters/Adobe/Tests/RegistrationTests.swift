@@ -79,7 +79,7 @@ import Testing
         let phone = try StandardPhone()
         phone.deliver(Self.session)
         phone.advance(by: Self.day * 8)
-        // Both wait; the push goes first, and would postpone the registration.
+        // Both wait. The push event is sent first and would postpone the registration.
         phone.forgetHistory()
         phone.capture(together: .track(.push(.tapped, payload: Fixture.payload)), Self.session)
         #expect(phone.endpoints == [.tracking, .tracking, .registration])

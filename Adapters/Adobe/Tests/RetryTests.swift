@@ -67,7 +67,7 @@ import Testing
         phone.nextOutcomes = [.status(503), .status(500)]
         #expect(phone.deliver(.registerDevice(Corpus.phone))?.code == "adobe.reply.refused")
         #expect(phone.intervals == [.seconds(30)])
-        // A fault of theirs may have worked: an unregister takes the token back.
+        // The vendor may have processed a request with a server error: an unregistration takes the token back.
         #expect(phone.memory.identities.last?.tokenOrganization != nil)
         // The device itself is known all the same.
         #expect(phone.push(.received)?.code == "accepted")
@@ -123,7 +123,7 @@ import Testing
         }
     }
 
-    // MARK: Two words about one tap
+    // MARK: Two reports of one tap
 
     @Test(.shows("adobe/A6", of: AdobeDevice.self))
     func `between click and open only the open is repeated`() throws {

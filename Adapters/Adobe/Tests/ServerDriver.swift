@@ -23,7 +23,7 @@ extension BackEnd<AdobeServer> {
     }
 
     var account: AdobeServerAccount { vendor.state() ?? AdobeServerAccount() }
-    /// What left but for questions for tokens, in words: `find`, `create`.
+    /// The endpoints of the requests, except for tokens, such as `find` and `create`.
     var calls: [String] { endpoints.filter { $0 != "token" } }
 
     /// The fields of a contact's profile.

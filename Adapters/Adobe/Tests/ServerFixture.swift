@@ -6,7 +6,7 @@ import PatchbayTesting
 
 @testable import PatchbayAdobe
 
-/// The server API of a shop whose account has a field, a filter and a service for everything in the corpus.
+/// The server API of a shop whose account has a field, a filter or a service for everything in the corpus.
 enum ServerFixture {
     static let secret = "p8e-secret-of-the-credential"
 
@@ -62,7 +62,7 @@ enum ServerFixture {
                 500,
                 json: ["error_code": "500", "message": "RST-360011 An error has occurred - please contact support."]
             ),
-            // So that a token and a profile are there; only samples that start afresh show how these come.
+            // The driver needs a token and a profile. Only samples that start without state show how both are created.
             preparation: [corpus.operation(0, 0, .changeAttributes([.city: .set("Espoo")]))],
             extras: extras,
             expectedState: AdobeServerScene.expectedState,
@@ -83,7 +83,7 @@ enum ServerFixture {
         )
     }
 
-    /// Samples that show what is peculiar to this API.
+    /// Samples of behavior that is specific to this API.
     private static var extras: [Sample] {
         let corpus = Corpus(side: .server)
         func of(_ contact: String, _ number: Int, _ place: Int, _ action: Action) -> EngagementOperation {

@@ -95,7 +95,7 @@ import Testing
         #expect(driver.world.sent[1].request.url.hasSuffix("/profileAndServicesExt/profile/c%2F1"))
         #expect(driver.outcome(erased)?.finding?.code == "adobe.server.erased")
         #expect(driver.outcome(again)?.finding?.code == "adobe.server.erased.nobody")
-        // A status alone may be of whoever stands in between: a person's no is never taken for done by it.
+        // A bare status may come from a proxy, so it never completes an opt-out.
         let optOuts: [(String, Action)] = [
             ("delete", .erase), ("find", ServerDriver.topic("weekly_offers", .unsubscribed)),
             ("update", .changeSubscription(Subscription(channel: .email, state: .unsubscribed))),
@@ -192,7 +192,7 @@ import Testing
             try driver.advance(10)
             #expect(driver.outcome(said)?.finding?.code == "adobe.server.reply.address")
         }
-        // A proxy may stand before the vendor, whose answers name another host: only ours is asked.
+        // Behind a proxy, the vendor's replies name another host. Only the configured host gets requests.
         let next = "https://evil.example/acmecorp/campaign/profileAndServicesExt/profile?_lineStart=@25"
         driver.instead = (0..<40).map { _ in ("find", .json(200, ["content": [], "next": ["href": .string(next)]])) }
         let said = try driver.say("c-1", ServerDriver.set(Self.tier, "gold"))
@@ -346,7 +346,7 @@ import Testing
         ]
         try driver.world.capture(operations)
         try driver.advance(10)
-        // Two subjects may speak of one contact: its profile is made once.
+        // Two subjects may have the same contact. Its profile is created once.
         #expect(driver.calls == ["find", "create"])
         #expect(
             operations.map { driver.outcome($0.id)?.term } == [
@@ -428,7 +428,7 @@ import Testing
             try driver.advance(10)
             #expect(driver.outcome(said)?.finding?.code == "adobe.server.service.unknown")
         }
-        // Somebody else was quicker.
+        // Another client was faster.
         driver.instead = [("subscribe", .text(500, "PGS-220000 duplicate")), ("unsubscribe", .text(404))]
         let late = try driver.say("c-1", ServerDriver.topic("weekly_offers", .subscribed))
         try driver.advance(10)
@@ -459,10 +459,10 @@ import Testing
     @Test(.shows("adobe/B41", of: AdobeServer.self))
     func `a service that is not there is made once, if the settings want it`() throws {
         let driver = try ServerDriver()
-        let nobody = try driver.say("c-1", ServerDriver.topic("flash_sales", .unsubscribed, on: .sms))
+        let unnecessary = try driver.say("c-1", ServerDriver.topic("flash_sales", .unsubscribed, on: .sms))
         try driver.advance(10)
-        #expect(driver.outcome(nobody)?.finding?.code == "adobe.server.service.unsubscribed")
-        // It is made, and the answer is lost: it is looked for, not made again.
+        #expect(driver.outcome(unnecessary)?.finding?.code == "adobe.server.service.unsubscribed")
+        // The service is created and the reply is lost: the adapter queries the service and does not create it again.
         driver.instead = [("makeService", .lost)]
         let said = try ["c-1", "c-2"].map {
             try driver.say($0, ServerDriver.topic("flash_sales", .subscribed, on: .sms))
@@ -472,7 +472,7 @@ import Testing
         #expect(driver.account.services.map(\.name) == ["weeklyOffers", "deliveryNews", "flashSales"])
         #expect(driver.account.services.last?.messageType == "sms")
         #expect(driver.account.subscriptions.map(\.service) == ["flashSales", "flashSales"])
-        // Where the account takes no name in the place of a key, it is not tried for ever.
+        // If the account does not accept a name in place of a key, the number of attempts is limited.
         driver.instead = Array(repeating: ("service", .text(404)), count: 8)
         let late = try driver.say("c-3", ServerDriver.topic("flash_sales", .subscribed, on: .sms))
         try driver.advance(60)
@@ -490,7 +490,7 @@ import Testing
         let page = Outcome.replied(
             WireResponse(200, headers: [WireHeader("Content-Type", "text/html")], body: Array("<html>".utf8))
         )
-        // Yes and not what, and no yes at all: both as if there was no answer.
+        // A success with unexpected content counts as a missing reply.
         for answer in [page, .json(200, ["PKey": "../x"]), .text(200, "ok"), .json(200, ["content": []])] {
             driver.instead = [("update", answer)]
             let said = try driver.say("c-1", ServerDriver.set(Self.tier, "silver"))
@@ -592,7 +592,7 @@ import Testing
         var refused = profile.object ?? [:]
         refused["blackList"] = true
         let states = page(["profiles": [.object(refused)]], driver).contacts.first?.contact.subscriptions.map(\.state)
-        // It holds on channels that the profile does not show as well.
+        // The flag also applies to channels that the profile does not show.
         #expect(states == ProfileFlags.channels.map { _ in .unsubscribed })
         let careful = try ServerDriver(["notOptedOut": "unknown"])
         let said = page(["profiles": [profile]], careful).contacts.first?.contact.subscriptions.map(\.state)

@@ -2,7 +2,7 @@ import PatchbayAdapterKit
 import PatchbayJSON
 import PatchbayModel
 
-/// What the vendor's account is like: an empty list means that anything is known.
+/// The settings of a simulated account. An empty list means that every value is known.
 struct Account: AdapterSettings {
     var databases: [String] = []
     var roleToken: Secret?

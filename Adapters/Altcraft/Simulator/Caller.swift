@@ -2,13 +2,13 @@ import PatchbayAdapterKit
 import PatchbayJSON
 import PatchbayModel
 
-/// Who signs a request, and which profile is meant.
+/// The signer of a request, and the profile that it addresses.
 struct Caller {
     /// The database.
     let database: Int64
-    /// The matching modes of which the query must repeat one.
+    /// The accepted values of the query's matching mode.
     let modes: [String]
-    /// What finds the profile; nil with a role token, where the push token does.
+    /// The key that identifies the profile; nil with a role token, because then the push token identifies it.
     let key: String?
     /// All that a new profile is found by.
     let keys: [String]
@@ -53,7 +53,7 @@ struct Caller {
         return claim.object ?? claim.string.flatMap { (try? JSONValue(parsing: $0))?.object }
     }
 
-    /// What finds a profile in a matching mode, by the members that this mode needs.
+    /// Returns the key of a profile in a matching mode, from the members that this mode needs.
     static func key(_ claim: JSONObject, _ matching: String) -> String? {
         let names: [String]
         switch matching {
@@ -90,14 +90,14 @@ struct Caller {
     }
 }
 
-/// Why the vendor says no.
+/// The reason of a refusal.
 struct Refusal: Error {
     let status: Int
     let text: String
 
     init(_ status: Int, _ text: String) { (self.status, self.text) = (status, text) }
 
-    /// A refusal of what a request holds.
+    /// Creates a refusal of a request's content.
     static func bad(_ text: String) -> Refusal { Refusal(400, text) }
     /// A profile field that is unknown or has a bad value.
     static func profileField(_ name: String) -> Refusal {

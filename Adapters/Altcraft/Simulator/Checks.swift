@@ -2,7 +2,7 @@ import PatchbayAdapterKit
 import PatchbayJSON
 import PatchbayModel
 
-/// A JSON object that the vendor reads strictly.
+/// A JSON object that the simulator parses strictly.
 struct Body {
     let object: JSONObject
 
@@ -32,7 +32,7 @@ struct Body {
     }
 }
 
-/// The query of a request, read strictly.
+/// The query of a request, parsed strictly.
 struct QueryReader {
     private let items: [String: String]
 

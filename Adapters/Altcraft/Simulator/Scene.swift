@@ -3,7 +3,7 @@ public import PatchbayAdapterKit
 public import PatchbayJSON
 public import PatchbayModel
 
-/// Random runs of faults: what was answered otherwise than with 5xx never comes again, and a 5xx not at once.
+/// The test profile of the mobile API for random faults. Requests are repeated after 5xx replies only, and not at once.
 public struct AltcraftScene: VendorScene {
     public typealias Simulator = AltcraftSimulator
 
@@ -97,10 +97,10 @@ public struct AltcraftScene: VendorScene {
 
     public static let expectedState = makeExpectedState(finding: key)
 
-    /// The status of each push subscription that memory knows, and of the same ones at the vendor.
+    /// Compares the status of each push subscription in the memory with the vendor's.
     ///
-    /// - Parameter key: by which key the vendor finds a contact's profile.
-    /// - Returns: the two views.
+    /// - Parameter key: The key by which the vendor finds a contact's profile.
+    /// - Returns: The comparison.
     public static func makeExpectedState(finding key: @escaping @Sendable (_ contact: String?) -> String)
         -> ExpectedState
     {
@@ -133,7 +133,7 @@ public struct AltcraftScene: VendorScene {
         }
     }
 
-    /// A capture wakes a failing lane after a second at most: what was said that long before counts.
+    /// Finds violations of the retry policy. A capture wakes a failing lane within a second, so operations count from then on.
     public static func problems(in story: SceneStory, at account: AltcraftState) -> [String] {
         var problems: [String] = []
         var settled: [String: SceneStory.Request] = [:]
@@ -166,8 +166,8 @@ public struct AltcraftScene: VendorScene {
         return story.isWhole ? problems + differences(story, account) : problems
     }
 
-    /// Whether the request repeats one that was refused with 401, under another credential or after a start or the app's word
-    /// that it has others.
+    /// Whether the request repeats one that was refused with 401, under another credential, after a start, or after the app
+    /// reported new credentials.
     private static func isAnotherAttempt(
         _ request: SceneStory.Request,
         after before: SceneStory.Request,
@@ -213,7 +213,7 @@ public struct AltcraftScene: VendorScene {
             }
     }
 
-    /// A person's tags after all that was said of them; nil if the vendor did not take all of it.
+    /// Returns a person's tags after all operations; nil if the vendor did not accept all of them.
     private static func tags(of contact: String?, _ story: SceneStory) -> Set<String>? {
         var tags: Set<PatchbayModel.Tag> = []
         for entry in story.entries where entry.operation.contact == contact {
@@ -226,8 +226,8 @@ public struct AltcraftScene: VendorScene {
 }
 
 extension SceneStory.Request {
-    /// Whether the vendor had no time, or the reply is a success with an error number in its body, or shows another status than
-    /// the request asked for.
+    /// Whether the vendor was unavailable, the reply is a success with an error number in its body, or the reply shows another
+    /// status than the requested one.
     fileprivate var isUnconfirmed: Bool {
         guard let reply = outcome?.reply else { return false }
         if [408, 429].contains(reply.status) { return true }
@@ -239,7 +239,7 @@ extension SceneStory.Request {
 }
 
 extension SceneStory {
-    /// Whether a request asks the vendor to reach a person no more: it is repeated until the vendor confirms it.
+    /// Whether a request ends the reachability of a person. It is repeated until the vendor confirms it.
     fileprivate func takesAway(_ request: Request) -> Bool {
         if request.endpoint == "unsuspend" { return true }
         return entries.contains { entry in

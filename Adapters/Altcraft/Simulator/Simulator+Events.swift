@@ -3,7 +3,7 @@ import PatchbayJSON
 import PatchbayModel
 
 extension AltcraftSimulator {
-    /// Notes a push that arrived or was opened.
+    /// Records a push that arrived or was opened.
     func pushEvent(_ request: WireRequest, _ caller: Caller, _ state: inout State) throws(Refusal) -> WireResponse {
         try QueryReader(request, only: ["matching_mode"]).matching(caller)
         let body = try Body(request.json, only: ["time", "smid"])
@@ -18,7 +18,7 @@ extension AltcraftSimulator {
     ]
     private static let jsonParts: Set<String> = ["wd", "mi", "ma", "sn", "pf"]
 
-    /// Notes a custom event, with the profile fields and the subscription that it carries.
+    /// Records a custom event with its profile fields and subscription.
     func customEvent(_ request: WireRequest, _ caller: Caller, _ state: inout State) throws(Refusal) -> WireResponse {
         let query = try QueryReader(request, only: ["i", "tr", "t", "v"])
         let pixel = try query.required("i")
@@ -52,7 +52,7 @@ extension AltcraftSimulator {
 
     private func attach(_ json: [String: JSONValue], _ caller: Caller, _ state: inout State) throws(Refusal) {
         guard json["pf"] != nil || json["sn"] != nil else { return }
-        // Beside a role token only the identifiers of the event say whose fields they are.
+        // With a role token, only the event's identifiers determine the profile of the fields.
         let token = json["ma"].flatMap { ids in
             ids["provider"]?.string.flatMap { provider in
                 ids["subscription_id"]?.string.map { (provider: provider, token: $0) }
@@ -69,7 +69,7 @@ extension AltcraftSimulator {
         if let subscription = json["sn"] { state.profiles[place].attached.append(subscription) }
     }
 
-    /// Changes profile fields. A role token does not say whose.
+    /// Changes profile fields. A role token does not identify the profile.
     func updateProfile(_ request: WireRequest, _ caller: Caller, _ state: inout State) throws(Refusal) -> WireResponse {
         _ = try QueryReader(request, only: [])
         let body = try Body(request.json, only: ["profile_fields", "skip_triggers"])
@@ -117,7 +117,7 @@ extension AltcraftSimulator {
     }
 }
 
-/// A subscription of another channel, as an event attaches it.
+/// A subscription of another channel that an event attaches.
 private enum AttachedForm {
     private static let needed: [String: [String]] = [
         "email": ["email"], "sms": ["phone"], "push": ["provider", "subscription_id"], "telegram_bot": ["cc_data"],

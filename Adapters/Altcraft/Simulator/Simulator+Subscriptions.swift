@@ -116,7 +116,7 @@ extension AltcraftSimulator {
         }
     }
 
-    /// Moves the right to be subscribed from whoever had the push token to the caller, in all databases.
+    /// Moves the subscribed state from the profiles with the push token to the caller, in all databases.
     func unsuspend(_ request: WireRequest, _ caller: Caller, _ state: inout State) throws(Refusal) -> WireResponse {
         guard caller.key != nil else { throw .bad("not available with a role token") }
         let query = try QueryReader(request, only: ["provider", "matching_mode", "subscription_id"])
@@ -163,8 +163,8 @@ extension AltcraftSimulator {
         return answer(profile: json(profile, subscription))
     }
 
-    /// Puts a new push token in the place of an old one; a subscription that had the new one before goes, because one
-    /// profile has one subscription per token. What was done already is a success again.
+    /// Replaces an old push token with a new one. Another subscription with the new token is removed, because a profile has one
+    /// subscription per token. A repeated update succeeds.
     func updateToken(_ request: WireRequest, _ caller: Caller, _ state: inout State) throws(Refusal) -> WireResponse {
         let query = try QueryReader(request, only: ["provider", "subscription_id", "sync"])
         guard try query.flag("sync") == (caller.key == nil) else { throw .bad("sync is true with a role token alone") }

@@ -2,10 +2,10 @@ public import PatchbayAdapterKit
 public import PatchbayJSON
 public import PatchbayModel
 
-/// Altcraft played by a pure value: the mobile interface, and the import of one profile.
+/// A simulator of Altcraft's mobile API and of the import of one profile, as a pure value.
 ///
-/// It checks credentials, headers, queries and bodies as strictly as they are documented, and answers with the vendor's
-/// texts. Where the vendor's behaviour is not known it says no rather than yes; the README lists those places.
+/// It checks credentials, headers, queries and bodies as strictly as they are documented, and replies with the vendor's
+/// texts. Where the vendor's behavior is unknown, it refuses; the README lists these cases.
 public struct AltcraftSimulator: VendorSimulator {
     public typealias State = AltcraftState
 
@@ -32,7 +32,7 @@ public struct AltcraftSimulator: VendorSimulator {
 
     private func path(_ request: WireRequest) -> String { URLText.path(of: request.url) }
 
-    /// Counts the request's id; one that came before is counted, not ignored.
+    /// Counts the request's id. A repeated id is counted, not ignored.
     private func identify(_ request: WireRequest, _ state: inout State) throws(Refusal) {
         let id = request[header: "Request-ID"] ?? ""
         let groups = id.split(separator: "-", omittingEmptySubsequences: false).map(\.count)
@@ -104,7 +104,7 @@ public struct AltcraftSimulator: VendorSimulator {
 
     // MARK: Profiles
 
-    /// The place of the profile that a caller means; with a role token the push token finds it.
+    /// Returns the index of a caller's profile. With a role token, the push token identifies it.
     func place(of caller: Caller, _ token: (provider: String, token: String)?, in state: State) -> Int? {
         state.profiles.firstIndex { profile in
             guard profile.database == caller.database else { return false }

@@ -1,7 +1,7 @@
 public import PatchbayJSON
 import PatchbayModel
 
-/// What the vendor remembers: profiles by database, events, and every request id with how often it came.
+/// The vendor's state: profiles by database, events, and every request id with the number of its requests.
 public struct AltcraftState: Codable, Sendable, Equatable {
     /// A person in one database.
     public struct Profile: Codable, Sendable, Equatable {
@@ -9,7 +9,7 @@ public struct AltcraftState: Codable, Sendable, Equatable {
         public var id: String
         /// The database.
         public var database: Int64
-        /// What finds the profile: `email=…`, `phone=…`.
+        /// The keys that identify the profile: `email=…`, `phone=…`.
         public var keys: [String]
         /// Profile fields, as a JSON object.
         public var fields: JSONValue = [:]
@@ -18,7 +18,7 @@ public struct AltcraftState: Codable, Sendable, Equatable {
         /// Subscriptions in other channels, as they were attached.
         public var attached: [JSONValue] = []
 
-        /// Whether a push subscription of the profile is what a token of matching mode push_sub names.
+        /// Whether a token with the matching mode `push_sub` identifies the profile by a push subscription.
         func isFound(by key: String) -> Bool {
             subscriptions.contains { key == "provider+subscription_id=\($0.provider)+\($0.token)" }
         }
@@ -36,7 +36,7 @@ public struct AltcraftState: Codable, Sendable, Equatable {
         public var fields: JSONValue = [:]
         /// Categories, as a JSON object of name and active.
         public var categories: JSONValue = [:]
-        /// How often an opt-out was recorded; a suspension records none.
+        /// The number of recorded opt-outs. A suspension records none.
         public var optOuts = 0
         /// The place in the order of creation.
         public var number: Int
@@ -71,9 +71,9 @@ public struct AltcraftState: Codable, Sendable, Equatable {
     public var customEvents: [CustomEvent] = []
     /// Every request id, in the order received.
     public var requestIDs: [String] = []
-    /// Request ids that came again.
+    /// The ids of repeated requests.
     public var duplicates: [String] = []
-    /// How many things were made.
+    /// The number of objects created so far.
     var count = 0
 
     /// Profiles of one database.

@@ -2,7 +2,7 @@ public import PatchbayAdapterKit
 import PatchbayModel
 
 extension AltcraftDevice {
-    /// What this API is, can do and knows.
+    /// Describes this API, its capabilities and its limits.
     public static let descriptor = AdapterDescriptor(
         id: "altcraft",
         title: "Altcraft mobile push",

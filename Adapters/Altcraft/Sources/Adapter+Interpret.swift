@@ -18,7 +18,7 @@ extension AltcraftDevice {
     }
 }
 
-/// What one exchange means for the operation it carried. Its bodies are read at most once.
+/// The interpretation of an exchange for the operation that it carried. It parses the bodies at most once.
 private final class Reading {
     typealias Result = Verdict<AltcraftDevice>
 
@@ -42,14 +42,14 @@ private final class Reading {
     private var isUnauthorised: Bool { response?.status == 401 || response?.status == 403 }
     private var isRead: Bool { pending.operation.action.kind == .readBack }
     private var asksAgain: Bool { endpoint == .unsuspend || isRead }
-    /// What the answer means. What takes a subscription away, or releases one, is repeated where the vendor only had no time for it.
+    /// The meaning of the reply. A request that ends or releases a subscription is repeated if the vendor was unavailable.
     private var meaning: ReplyMeaning {
         let isBusy = response?.status == 408 || response?.status == 429
         let isRepeated = endsSubscription && pending.operation.action != .erase || endpoint == .unsuspend
         return isBusy && isRepeated ? .retry : row.meaning
     }
 
-    /// Why the provider stops; nil if it goes on.
+    /// The reason to suspend the provider; nil if there is none.
     var suspension: Finding? {
         isUnauthorised && settings.onUnauthorized == .suspend ? FindingRow.replyCredential.at() : nil
     }
@@ -70,7 +70,7 @@ private final class Reading {
         }
     }
 
-    /// An erasure continues whatever the vendor replied: nothing more can be done from here.
+    /// Continues an erasure, whatever the reply: the device can't do more.
     private func erased(_ memory: inout AltcraftMemory) -> Result {
         if let address = sent.address {
             memory.change(contact, at: address) { ($0.status, $0.mayBeSubscribed) = (nil, false) }
@@ -95,7 +95,7 @@ private final class Reading {
         )
     }
 
-    /// Leaving is undone when the person comes back, unless the person has said something about the subscription since.
+    /// Records an unregistration. It is reverted when the person comes back, unless the person has decided otherwise since.
     private func noteDeparture(_ memory: inout AltcraftMemory) {
         let isAccepted = row.meaning == .accepted
         switch (pending.operation.action, endpoint) {
@@ -116,10 +116,10 @@ private final class Reading {
         if hasError, settings.errorInSuccess == .reject { return unsaid(answer, &memory) }
         switch endpoint {
         case .unsuspend: return released(answer, &memory)
-        case .status: return told(answer, &memory)
+        case .status: return answered(answer, &memory)
         case .tokenUpdate:
             if let old = sent.oldAddress, let new = sent.address { memory.moved(contact, from: old, to: new) }
-            // What needed the update follows, and so does another update where the token has changed again.
+            // The operation that needed the update follows. If the token has changed again, another update comes first.
             guard case .registerDevice(let device) = pending.operation.action,
                 memory.move(of: contact, to: PushAddress(device)) == nil, !isOptingOut,
                 memory.departure(of: contact, before: pending.sequence) == nil
@@ -129,7 +129,7 @@ private final class Reading {
             if let address = sent.address { subscribed(answer.profile?.subscription, at: address, &memory) }
             if isOptingOut, !memory.reachable(contact).isEmpty { return continued(behind: answer) }
             if pending.step == .restore {
-                // The release is tried again as long as the vendor may reach a person who has left.
+                // The release is retried while the vendor may reach a person who has logged out.
                 guard memory.reachableOthers(than: contact).isEmpty else {
                     return next(at: nil, RetryLadder.next(pending.failures, exchange))
                 }
@@ -163,7 +163,7 @@ private final class Reading {
         }
     }
 
-    /// Notes what the vendor has after a subscription request: what it shows, else what was sent.
+    /// Records the vendor's state after a subscription request: the state in the reply, else the requested one.
     private func subscribed(
         _ shown: AltcraftAnswer.Subscription?,
         at address: PushAddress,
@@ -171,14 +171,14 @@ private final class Reading {
     ) {
         let before = memory.holding(of: contact, at: address)
         var status = isLater ? nil : shown?.status ?? sent.status
-        // The status is asked for when the person comes back.
+        // The status is queried when the person comes back.
         if isOptingOut, pending.operation.action == .unregister { status = nil }
         var categories: [String: Bool]?
         if settings.categoryLists == .replace, !isLater {
             categories = shown?.categories.map(named) ?? Dictionary(sentCategories) { $1 }
         }
         let isSubscribed = (shown?.status ?? sent.status) == Subscription.State.subscribed.rawValue
-        // What is processed later, and was sent to end a subscription, counts as done.
+        // A request to end a subscription counts as done even if the vendor processes it later.
         memory.note(
             .init(
                 contact: contact,
@@ -197,7 +197,7 @@ private final class Reading {
         Dictionary(categories.compactMap { one in one.name.map { ($0, one.isActive ?? true) } }) { $1 }
     }
 
-    /// Notes the subscription of this installation as an answer shows it; none is an answer, too.
+    /// Records the subscription of this installation from a reply. A reply without a subscription also counts.
     private func saw(
         _ subscription: AltcraftAnswer.Subscription?,
         at address: PushAddress?,
@@ -219,8 +219,8 @@ private final class Reading {
         )
     }
 
-    /// An answer to a question: the caller's, or the adapter's own before a change that must not guess.
-    private func told(_ answer: AltcraftAnswer, _ memory: inout AltcraftMemory) -> Result {
+    /// Handles the reply to a query: the caller's, or the adapter's own before a change.
+    private func answered(_ answer: AltcraftAnswer, _ memory: inout AltcraftMemory) -> Result {
         if answer.profile?.subscription == nil { RuleID.altcraft("S7").fire() }
         let isClear = reply?.object != nil && !hasError
         guard isRead else {
@@ -228,7 +228,7 @@ private final class Reading {
             saw(answer.profile?.subscription, at: askedAddress, &memory)
             return .underway(pending.step)
         }
-        // Other questions may be answered with another device's subscription.
+        // Other queries may return another device's subscription.
         if isClear, asksForThisDevice { saw(answer.profile?.subscription, at: askedAddress, &memory) }
         return accepted(answer, memory)
     }
@@ -278,8 +278,8 @@ private final class Reading {
     /// The operation's next request.
     private func next(at step: AltcraftDevice.Step?, _ moment: When = .now) -> Result { .underway(step, moment) }
 
-    /// The operation's next request. It waits where the vendor shows another status than it was asked for: the next request may be
-    /// the same one.
+    /// Continues with the operation's next request. If the reply shows another status than the requested one, the next request
+    /// may be the same one, so it waits.
     private func continued(behind answer: AltcraftAnswer) -> Result {
         let shown = answer.profile?.subscription?.status ?? sent.status
         return shown == sent.status ? next(at: pending.step) : .retry(RetryLadder.next(pending.failures, exchange))
@@ -289,7 +289,7 @@ private final class Reading {
         .accepted(note(answer, memory), answer: answer.json)
     }
 
-    /// A success that the configuration does not believe: nothing is taken for granted.
+    /// Handles a success that the settings do not trust: no state is assumed.
     private func unsaid(_ answer: AltcraftAnswer, _ memory: inout AltcraftMemory) -> Result {
         if let address = sent.address { memory.change(contact, at: address) { $0.status = nil } }
         if let on = stay(&memory) { return on }
@@ -299,14 +299,14 @@ private final class Reading {
     /// Whether the answer carries an error number beside its success.
     private var hasError: Bool { (reply?["error"]?.integer ?? 0) != 0 }
 
-    /// Whether the vendor was asked to answer before it has processed.
+    /// Whether the request asked the vendor to reply before processing it.
     private var isLater: Bool {
         guard endpoint == .subscribe else { return false }
         let sync = URLText.queryItems(of: exchange.request.url).last { $0.name == "sync" }?.value
         return sync == "false" || sync == "0"
     }
 
-    /// What the caller should know about a success, the most important first.
+    /// Returns the most important finding about a success.
     private func note(_ answer: AltcraftAnswer, _ memory: AltcraftMemory) -> Finding? {
         if hasError { return FindingRow.replyErrorInSuccess.at() }
         if let difference = difference(answer.profile?.subscription) { return difference }
@@ -316,7 +316,7 @@ private final class Reading {
         return nil
     }
 
-    /// What the vendor shows otherwise than it was asked for: a category that it does not let change.
+    /// Returns a finding if the reply shows another status or category than requested. Some categories can't be changed.
     private func difference(_ shown: AltcraftAnswer.Subscription?) -> Finding? {
         guard let shown, let sentStatus = sent.status else { return nil }
         RuleID.altcraft("S9").fire()
@@ -335,14 +335,14 @@ private final class Reading {
 
     // MARK: No
 
-    /// A question that is not repeated by itself.
+    /// Handles a query or release that is not repeated automatically.
     private func never(_ row: ReplyRow, _ memory: AltcraftMemory) -> Result {
         RuleID.altcraft("R8").fire()
         // The vendor may have subscribed a person who has decided otherwise.
         if endpoint == .unsuspend, exchange.mayHaveWorked, memory.optOutStatus(of: contact) != nil {
             return .underway(.restore)
         }
-        // What was not carried out is no answer yet, and a person who has left must not stay reached.
+        // The release has no result yet, or the vendor may still reach a person who has logged out.
         if endpoint == .unsuspend, meaning == .retry,
             !exchange.mayHaveWorked || !memory.reachableOthers(than: contact).isEmpty
         {
@@ -356,7 +356,7 @@ private final class Reading {
         return .rejected(finding.at(detail: detail), answer: answer(\.final).json)
     }
 
-    /// Whether the operation takes something back that the vendor must not keep: it is repeated without a limit.
+    /// Whether the operation ends a subscription that the vendor must not keep. It is repeated without a limit.
     private var endsSubscription: Bool {
         switch pending.operation.action {
         case .unregister, .erase: true
@@ -374,8 +374,8 @@ private final class Reading {
         return .rejected(FindingRow.retryLimit.at(detail: detail), answer: answer(\.repeated).json)
     }
 
-    /// A token whose update the vendor does not take is not offered again. What needed the update continues without it, and so
-    /// does the update to the newest token behind one that had no clear reply: that one counts as done.
+    /// Continues without a token update that the vendor refuses. The refused token is not offered again. An update whose reply
+    /// was unclear counts as done, and the update to the newest token follows.
     private func stay(_ memory: inout AltcraftMemory) -> Result? {
         guard endpoint == .tokenUpdate, let address = sent.address else { return nil }
         let wasOpen = memory.holding(of: contact, at: address)?.certainty == .updating
@@ -433,7 +433,7 @@ private final class Reading {
         return "\(field)HTTP \(reply.status)"
     }
 
-    /// Where the field that the vendor complains about came from; empty if that is not known.
+    /// The path of the field about which the vendor complains; empty if it is unknown.
     private var path: String {
         guard let field = response.flatMap(ServerComplaint.init)?.field else { return "" }
         let options = pending.operation.options[AltcraftDevice.descriptor.id] ?? [:]
@@ -462,15 +462,15 @@ private final class Reading {
     }
 }
 
-/// When the vendor is asked again.
+/// The retry policy.
 enum RetryLadder {
-    /// The answer that ends an operation; an outage does not count.
+    /// The number of refusals after which an operation is rejected. An outage does not count.
     static let attempts = 16
     /// 5.5 to the power of 0 to 5 seconds; exact, as the vendor's SDK counts.
     static let backoff = Backoff([1_000, 5_500, 30_250, 166_375, 915_063, 5_032_844].map { .milliseconds($0) })
 
-    /// The next attempt: by the ladder, or when the server says if that is later. A wake comes first, unless the server
-    /// named its time.
+    /// Returns the time of the next attempt: by the ladder, or as the server asks if that is later. A wake comes first, unless
+    /// the server stated a time.
     static func next(_ failures: Int, _ exchange: Exchange<AltcraftDevice>) -> When {
         for rule in ["R5", "R6", "R7"] { RuleID.altcraft(rule).fire() }
         let asked = exchange.retryAfter

@@ -9,7 +9,7 @@ extension AltcraftDevice {
         let planner = Planner(adapter: self, pending: pending, memory: memory, now: moment.now)
         var best: Plan<Self>?
         var held: Set<Stream> = []
-        // An unregister is the last request to the vendor: everything else that can leave goes first.
+        // An unregistration is the last request to the vendor: all other requests that can be sent go first.
         for isLast in [false, true] {
             if isLast, planner.mustDelayUnregister { break }
             for operation in pending where (operation.operation.action == .unregister) == isLast {
@@ -26,16 +26,16 @@ extension AltcraftDevice {
         return best ?? .wait(until: nil, because: FindingRow.unregisterLast.at())
     }
 
-    /// What one person wants in one queue.
+    /// The operations of one person in one queue.
     private struct Stream: Hashable {
         let queue: String
         let contact: ScalarString?
     }
 }
 
-/// What a changed role token ends: what is known, and what was captured under the old one.
+/// Handles a changed role token: it invalidates the memory and the operations that were captured under the old token.
 private enum Signing {
-    /// A plan that ends what is too old; nil if nothing is.
+    /// Returns a plan that rejects outdated operations; nil if there are none.
     static func plan(
         _ pending: PendingOperations<AltcraftDevice>,
         _ mark: String,
@@ -79,7 +79,7 @@ private enum Signing {
         return Dictionary(old.map { ($0.id, .rejected(FindingRow.roleTokenChanged.at())) }) { first, _ in first }
     }
 
-    /// Push events belong to the message, the rest to nobody at the vendor; all else is one person's.
+    /// Whether an action belongs to one person. Push events belong to a message; other actions concern no profile.
     private static func isOfThePerson(_ action: Action) -> Bool {
         switch action {
         case .changeSubscription, .switchContact, .changeAttributes, .changeTags, .identify, .track(.custom): true
@@ -88,7 +88,7 @@ private enum Signing {
     }
 }
 
-/// Decides about the head of each stream, knowing the newest state of the installation.
+/// Plans the first operation of each stream from the newest state of the installation.
 struct Planner {
     typealias Head = Pending<AltcraftDevice>
     typealias Next = Plan<AltcraftDevice>
@@ -97,7 +97,7 @@ struct Planner {
     let memory: AltcraftMemory
     let pending: PendingOperations<AltcraftDevice>
     private let now: Instant
-    /// The newest registered installation, wherever it waits; else the remembered one.
+    /// The newest registered installation, pending or hidden; otherwise the one in the memory.
     let device: Device?
     private let registrations: [Head]
 
@@ -115,20 +115,20 @@ struct Planner {
         device = if case .registerDevice(let device) = newest?.action { device } else { memory.device }
     }
 
-    /// Seconds east of UTC where that is; 0 as long as nobody knows.
+    /// The time zone's offset in seconds east of UTC; 0 while it is unknown.
     var utcOffsetSeconds: Int {
         (registrations.isEmpty ? memory.utcOffsetSeconds : device?.facts?.utcOffsetSeconds) ?? 0
     }
 
-    /// Where the vendor reaches the installation now.
+    /// The installation's present push address.
     var address: PushAddress? { PushAddress(device) }
 
-    /// Under whom the vendor keeps what a contact has; a role token knows one person.
+    /// Returns the contact under which the vendor stores data; nil with a role token, because it stands for one person.
     func person(_ head: Head) -> String? { adapter.person(head.operation.contact) }
 
-    /// What to do about an operation.
+    /// Plans an operation.
     ///
-    /// - Throws: Why it is held; later operations of other people are not.
+    /// - Throws: The reason why the operation is held. Later operations of other people are not held.
     func plan(_ head: Head) throws(Held) -> Next {
         if mayOptIn(head), memory.leftAt.map({ $0 > head.sequence }) == true { return left(head, nil) }
         do {
@@ -152,7 +152,7 @@ struct Planner {
         }
     }
 
-    /// Ends what would subscribe somebody at a provider that was left.
+    /// Rejects an operation that would subscribe a person at a provider that was left.
     private func left(_ head: Head, _ detail: String?) -> Next {
         RuleID.altcraft("E6").fire()
         return .settle([head.id: .rejected(FindingRow.providerLeft.at(detail: detail))])
@@ -168,13 +168,15 @@ struct Planner {
         )
     }
 
-    /// A request; memory forgets what it may change at the vendor, in case that nobody receives the reply.
+    /// Sends a request. Until a reply arrives, the memory assumes that the vendor's state is uncertain.
     func send(_ endpoint: AltcraftDevice.Endpoint, _ request: WireRequest, _ head: Head) -> Next {
         guard [.tokenUpdate, .subscribe, .unsuspend].contains(endpoint) else {
             return .send(Transmission(endpoint, request, carrying: [head]))
         }
         var unacknowledged = memory
-        if endpoint == .unsuspend { unacknowledged.beginPersonChange(.init(contact: person(head), sequence: head.sequence)) }
+        if endpoint == .unsuspend {
+            unacknowledged.beginPersonChange(.init(contact: person(head), sequence: head.sequence))
+        }
         unacknowledged.markUncertain(endpoint, person(head), SentSubscription(endpoint, request.json), head)
         return .send(Transmission(endpoint, request, carrying: [head], unacknowledged: unacknowledged))
     }
@@ -188,7 +190,7 @@ struct Planner {
 
     // MARK: Facts that change while work waits
 
-    /// The last change of person, pending or begun.
+    /// The last change of person, pending or in progress.
     private var newestPersonChange: AltcraftMemory.Mark? {
         let shown = pending.all(.switchContact).last.map { ($0.operation, $0.sequence) }
         let hidden = pending.hidden.last(.switchContact).map { ($0.operation, $0.sequence) }
@@ -197,36 +199,36 @@ struct Planner {
         return (known + [memory.begunPersonChange].compactMap(\.self)).max { $0.sequence < $1.sequence }
     }
 
-    /// Whether somebody else came after an operation was captured.
+    /// Whether another person logged in after an operation was captured.
     func isOvertaken(_ head: Head) -> Bool {
         guard let last = newestPersonChange, last.sequence > head.sequence else { return false }
         return last.contact.map(ScalarString.init) != person(head).map(ScalarString.init)
     }
 
-    /// The place of the last pending unregister; nil without one.
+    /// The position of the last pending unregistration; nil without one.
     private var unregister: Int64? {
         let shown = pending.all(.leave).last { $0.operation.action == .unregister }?.sequence
         return [shown, pending.hidden.last(.unregister)?.sequence].compactMap(\.self).max()
     }
 
-    /// Whether the provider was left after an operation was captured.
+    /// Whether the provider was removed after an operation was captured.
     func isLeft(_ head: Head) -> Bool {
         guard pending.isLeaving || unregister != nil else { return false }
         return unregister.map { $0 > head.sequence } ?? true
     }
 
-    /// What was captured after an unregister waits for it: a return would otherwise be undone.
+    /// Whether an operation must wait for an unregistration that was captured before it, which would otherwise revert it.
     func followsUnregister(_ head: Head) -> Bool {
         let shown = pending.all(.leave).first { $0.operation.action == .unregister }?.sequence
         let first = [shown, pending.hidden.first(.unregister)?.sequence].compactMap(\.self).min()
         return first.map { $0 < head.sequence } ?? false
     }
 
-    /// Whether something else that may still leave is not shown: the unregister comes behind it. Not if that is another
-    /// person's unregister, which can fail for long.
+    /// Whether the unregistration waits for operations outside the window that may still be sent. It does not wait for another
+    /// person's unregistration, which can fail for long.
     var mustDelayUnregister: Bool { pending.hasMore && pending.hidden.first(.unregister) == nil }
 
-    /// Whether an operation may subscribe somebody.
+    /// Whether an operation may subscribe a person.
     private func mayOptIn(_ head: Head) -> Bool {
         switch head.operation.action {
         case .switchContact: true
@@ -237,7 +239,7 @@ struct Planner {
 
     // MARK: The installation
 
-    /// Remembers the newest of the registrations that wait; a token that changed is sent to the vendor first.
+    /// Stores the newest of the pending registrations. A changed token is sent to the vendor first.
     private func register(_ head: Head) throws(Held) -> Next {
         let hidden = pending.hidden.last(.registerDevice)
         let shown = registrations.last
@@ -261,7 +263,7 @@ struct Planner {
         return .settle([head.id: .unchanged(FindingRow.deviceKept.at())], remembering: next)
     }
 
-    /// Notifies the vendor that a token took another's place.
+    /// Reports to the vendor that a token replaced another.
     func move(from old: PushAddress, to address: PushAddress, _ head: Head) throws(Held) -> Next {
         RuleID.altcraft("T1").fire()
         // The newest token's update has the operation's own id, and one that it must wait for another.
@@ -277,9 +279,9 @@ struct Planner {
         return send(.tokenUpdate, maker.post(path, TokenUpdateQuery.table, query, TokenUpdateCall.table, call), head)
     }
 
-    /// The token update that a person's subscription needs first; nil if it needs none.
+    /// Returns the token update that must precede a person's subscription; nil if it needs none.
     ///
-    /// - Throws: That a registration of the same person brings it.
+    /// - Throws: The reason to wait, if a registration of the same person carries the update.
     func updateFirst(_ head: Head) throws(Held) -> Next? {
         guard let move = memory.move(of: person(head), to: address) else { return nil }
         RuleID.altcraft("T2").fire()
@@ -296,7 +298,7 @@ struct Planner {
 }
 
 extension AltcraftDevice {
-    /// Under whom the vendor keeps what a contact has: beside a role token there is one person, whom the push token finds.
+    /// Returns the contact under which the vendor stores data; nil with a role token, whose profile the push token identifies.
     func person(_ contact: String?) -> String? { settings.usedRoleToken == nil ? contact : nil }
 }
 

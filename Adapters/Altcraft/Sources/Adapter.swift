@@ -2,15 +2,15 @@ public import PatchbayAdapterKit
 public import PatchbayJSON
 public import PatchbayModel
 
-/// Altcraft for apps: push subscriptions, profile fields, push events and custom events, one request each.
+/// The device API of Altcraft: push subscriptions, profile fields, push events and custom events, one request each.
 ///
-/// A change of person is a talk: the suspended subscription of the new person is released, and only if there was none a
-/// subscribe follows. Everything else that lasts stands in ``AltcraftMemory``.
+/// A change of person is a multi-step exchange: the adapter releases the suspended subscription of the new person, and
+/// subscribes only if there was none. ``AltcraftMemory`` holds all other state.
 public struct AltcraftDevice: VendorAdapter {
     public typealias Settings = AltcraftSettings
     public typealias Memory = AltcraftMemory
 
-    /// Every kind of request.
+    /// The requests of this API.
     public enum Endpoint: String, AdapterEndpoint {
         /// Subscribes, unsubscribes or suspends.
         case subscribe
@@ -20,7 +20,7 @@ public struct AltcraftDevice: VendorAdapter {
         case tokenUpdate
         /// Releases a suspension at a change of person. A crash must not repeat it.
         case unsuspend
-        /// Asks for a subscription.
+        /// Queries a subscription.
         case status
         /// Reports a push that arrived or was opened.
         case pushEvent
@@ -30,17 +30,17 @@ public struct AltcraftDevice: VendorAdapter {
         public var isJournaled: Bool { self == .unsuspend }
     }
 
-    /// How far an operation of two requests has got.
+    /// The progress of an operation with two requests.
     public enum Step: String, Codable, Sendable, Equatable {
-        /// The new person had no subscription: one is made.
+        /// Subscribes the new person, who had no subscription.
         case subscribe
-        /// A release without a clear reply may have subscribed a person who has decided otherwise: that is undone.
+        /// Reverts a release without a clear reply that may have subscribed a person who has decided otherwise.
         case restore
         /// The old tags are deleted: the new ones are added.
         case addTags
     }
 
-    /// Held by reference: settings are large to copy.
+    /// Stored by reference, because settings are expensive to copy.
     private final class Content: Sendable {
         let settings: AltcraftSettings
         let claims = ClaimReader()
@@ -53,9 +53,9 @@ public struct AltcraftDevice: VendorAdapter {
 
     private let content: Content
     var settings: AltcraftSettings { content.settings }
-    /// What contacts' tokens claim.
+    /// Reads the claims of contacts' tokens.
     var claims: ClaimReader { content.claims }
-    /// Where every request goes.
+    /// The address of every request.
     var address: ServiceAddress { content.address }
 
     /// An API to one resource.
@@ -80,7 +80,7 @@ public struct AltcraftDevice: VendorAdapter {
         content = Content(settings)
     }
 
-    /// The operation's own words for this vendor.
+    /// Returns the operation's options for this vendor.
     func options(_ operation: EngagementOperation) -> JSONObject {
         operation.options[Self.descriptor.id] ?? JSONObject()
     }
@@ -89,8 +89,8 @@ public struct AltcraftDevice: VendorAdapter {
 // MARK: - Stored state
 
 extension AltcraftDevice {
-    /// Version 2 notes under which role token an installation speaks; of older memory nobody knows it. Version 3 keeps the
-    /// subscriptions of all contacts, not of one.
+    /// Upgrades stored state. Version 2 added the role token of an installation, which is unknown in older memory. Version 3
+    /// added the subscriptions of all contacts.
     public static func upgrade(_ state: JSONValue, of part: StatePart, from version: Int) throws -> JSONValue {
         guard part == .memory, version < 3, var object = state.object else { return state }
         if version < 2 { object["signature"] = ["since": 0] }
@@ -132,9 +132,11 @@ extension AltcraftDevice {
         return Place(lane: operation.subject.rawValue, queue: queue(of: operation))
     }
 
-    /// Profile changes and events have a queue for each person, so that those of somebody who logged out, and whose
-    /// token is gone, block nobody else's. Subscriptions share one: a change of person never passes what came before.
-    /// Opt-outs pass whatever can't be sent.
+    /// Returns the queue of an operation.
+    ///
+    /// Profile changes and events have a queue for each person. Operations of a person who logged out, and whose token is gone,
+    /// therefore block no other person's. Subscriptions share a queue, so that a change of person never overtakes earlier ones.
+    /// Opt-outs have their own queues and overtake operations that can't be sent.
     private func queue(of operation: EngagementOperation) -> String {
         let profile: Queue = settings.profileCarrier == .subscribe ? .subscriptions : .profile
         let queue: Queue
@@ -183,7 +185,7 @@ extension AltcraftDevice {
         }
     }
 
-    /// Which request an operation becomes, as far as options are concerned; nil: none has a place.
+    /// Returns the kind of request that an operation's options are for; nil if its request accepts none.
     private func use(of action: Action) -> CallOption.Use? {
         switch action {
         case .changeSubscription, .switchContact, .unregister: .subscription
@@ -210,7 +212,7 @@ extension AltcraftDevice {
         }
     }
 
-    /// A change of profile fields whose request names nobody.
+    /// The finding about a profile change whose request identifies no profile.
     private var whose: [Finding] {
         guard settings.usedRoleToken != nil, settings.profileCarrier == .profileUpdate else { return [] }
         return [FindingRow.profileWhose.at("settings.profileUpdates")]
@@ -287,7 +289,7 @@ extension AltcraftDevice {
         }
     }
 
-    /// A role token says nothing about whose fields an event carries.
+    /// Returns a finding about an event's fields with a role token, which does not identify the profile.
     private func examineOwner(of operation: EngagementOperation) -> [Finding] {
         let options = options(operation)
         let carries = ["profileFields", "subscription"].first { options[$0] != nil }
@@ -310,7 +312,7 @@ extension AltcraftDevice {
 // MARK: - Content
 
 extension AltcraftDevice {
-    /// The vendor's word for what a person did with a push; nil if it has none.
+    /// Returns the vendor's name of a push interaction; nil if it has none.
     func kind(of interaction: PushInteraction) -> String? {
         switch interaction {
         case .received: "delivery"
@@ -319,13 +321,13 @@ extension AltcraftDevice {
         }
     }
 
-    /// The message of a push: the payload's own id, else the one that the app gave.
+    /// Returns the message of a push: the payload's own id, otherwise the one that the app passes.
     func messageID(_ payload: JSONObject, _ operation: EngagementOperation) -> String? {
         let own = payload["_uid"]?.string ?? payload["_uid"]?.number?.text
         return [own, options(operation)["uid"]?.string].compactMap(\.self).first { !$0.isEmpty }
     }
 
-    /// The pixel that takes an event: the event's own, else the configuration's.
+    /// Returns the pixel that receives an event: the event's own, otherwise the configuration's.
     func pixel(_ options: JSONObject) -> String? {
         RuleID.altcraft("M10").fire()
         if let own = options["pixel"]?.string, !own.isEmpty { return own }
@@ -344,7 +346,7 @@ extension AltcraftDevice {
         return fields
     }
 
-    /// The change of the field that holds the tags: what is deleted goes first, what is added needs a second request.
+    /// Returns the change of the field with the tags: first the removals; the additions need a second request.
     func tagFields(_ change: TagChange, _ step: Step?) -> JSONObject {
         RuleID.altcraft("F14").fire()
         func texts(_ tags: some Sequence<Tag>) -> JSONValue { .array(tags.map { .string($0.rawValue) }) }

@@ -1,18 +1,18 @@
 import PatchbayAdapterKit
 public import PatchbayJSON
 
-/// What the vendor answered to a subscription request, a change of person or a question: the content of a verdict's
-/// `answer`, with types.
+/// The vendor's reply to a subscription request, a change of person or a query. It is the typed content of a verdict's
+/// `answer`.
 public struct AltcraftAnswer: Hashable, Sendable {
-    /// A profile, as far as the vendor shows it.
+    /// A profile, with the members that the vendor shows.
     public struct Profile: Hashable, Sendable {
         /// The vendor's id.
         public var id: String?
-        /// The vendor's word for the profile's state.
+        /// The vendor's status of the profile.
         public var status: String?
         /// Whether it is a profile for tests.
         public var isTest: Bool?
-        /// The subscription that was changed or asked for; nil: the profile has none.
+        /// The subscription that was changed or queried; nil if the profile has none.
         public var subscription: Subscription?
     }
 
@@ -26,7 +26,7 @@ public struct AltcraftAnswer: Hashable, Sendable {
         public var provider: String?
         /// `subscribed`, `unsubscribed` or `suspended`.
         public var status: String?
-        /// Every field that is stored, the app's own ones too. `_os_ver` comes back as an object.
+        /// Every stored field, including the app's own ones. `_os_ver` is returned as an object.
         public var fields: JSONObject?
         /// The categories.
         public var categories: [Category]?
@@ -44,20 +44,20 @@ public struct AltcraftAnswer: Hashable, Sendable {
         public var isActive: Bool?
     }
 
-    /// The HTTP status; nil if the vendor did not answer.
+    /// The HTTP status; nil without a reply.
     public var httpCode: Int?
-    /// The vendor's error number; 0 is none.
+    /// The vendor's error number; 0 means no error.
     public var error: Int?
     /// The vendor's error text.
     public var errorText: String?
-    /// The profile; nil if the request was not synchronous, failed, or found none.
+    /// The profile; nil if the request was not synchronous, failed, or found no profile.
     public var profile: Profile?
     /// The vendor's number for the outcome, as on its page.
     public var eventCode: Int?
     /// The vendor's number for the outcome, as in newer SDKs.
     public var renumberedEventCode: Int?
 
-    /// Reads a verdict's answer; nil if it is none of this adapter.
+    /// Reads a verdict's answer; nil if it is not an answer of this adapter.
     public init?(_ json: JSONValue) {
         guard json["httpCode"] != nil else { return nil }
         httpCode = json["httpCode"]?.integer.map(Int.init)
@@ -68,7 +68,7 @@ public struct AltcraftAnswer: Hashable, Sendable {
         renumberedEventCode = json["renumberedEventCode"]?.integer.map(Int.init)
     }
 
-    /// Reads what the vendor sent.
+    /// Reads a reply.
     init(status: Int?, _ body: JSONValue?, _ codes: EventCodes?, _ number: (EventCodes.Numbers) -> Int?) {
         httpCode = status
         error = body?["error"]?.integer.map(Int.init)
@@ -80,7 +80,7 @@ public struct AltcraftAnswer: Hashable, Sendable {
 
     /// The answer as JSON: `httpCode`, `error`, `errorText`, `profile`, `eventCode`, `renumberedEventCode`.
     public var json: JSONValue {
-        // Every success has one: it is made member by member, and not of a list.
+        // Every success creates one, so it is built member by member and not from a list.
         var object = JSONObject()
         object.reserveCapacity(6)
         object["httpCode"] = httpCode.map(JSONValue.integer) ?? .null
@@ -93,7 +93,7 @@ public struct AltcraftAnswer: Hashable, Sendable {
     }
 }
 
-/// How the members are called: on the wire, and in an answer to the app.
+/// The names of the members, on the wire and in an answer to the app.
 private struct Spelling {
     let isTest: String
     let subscriptionID: String

@@ -3,19 +3,19 @@ import PatchbayJSON
 import PatchbayModel
 import Synchronization
 
-/// What signs a request, and how the vendor finds the profile by it.
+/// The token that signs a request, and how it identifies the profile.
 struct Authorization {
     /// The value of the header.
     let header: String
     /// The query's matching mode.
     let matchingMode: String
 
-    /// Chooses between role token and the contact's own token, and checks the latter as far as an app can.
+    /// Chooses between the role token and the contact's own token, and checks the latter as far as an app can.
     ///
     /// - Parameters:
-    ///   - credential: the contact's JSON Web Token.
-    ///   - adapter: its settings have the role token, if there is one.
-    /// - Throws: why nothing can be signed.
+    ///   - credential: The contact's JSON Web Token.
+    ///   - adapter: The adapter whose settings may contain a role token.
+    /// - Throws: The reason why no request can be signed.
     init(_ credential: Secret?, _ adapter: AltcraftDevice) throws(Held) {
         let settings = adapter.settings
         if let token = settings.usedRoleToken {
@@ -33,27 +33,27 @@ struct Authorization {
         RuleID.altcraft("A7").fire()
     }
 
-    /// Whether a token can stand in a header: visible ASCII alone.
+    /// Whether a token can be part of a header: it consists of visible ASCII characters.
     static func isWritable(_ token: String) -> Bool {
         RuleID.altcraft("A10").fire()
         return token.utf8.allSatisfy { (0x21...0x7E).contains($0) }
     }
 }
 
-/// Why an operation can't leave yet. Later ones of its person wait behind it, those of other people do not.
+/// The reason why an operation can't be sent yet. It holds later operations of the same person, and no others.
 struct Held: Error {
     let finding: Finding
-    /// When it is worth another look even if nothing happens; nil is never.
+    /// The time of the next attempt without another event; nil for none.
     var until: Instant?
 }
 
-/// Reads contacts' tokens, the same one only once: it signs every request of its contact.
+/// Reads contacts' tokens, each once: a contact's token signs every request of the contact.
 final class ClaimReader: Sendable {
     private let last = Mutex<(token: Secret, claim: MatchingClaim)?>(nil)
 
-    /// The claim of a token.
+    /// Returns the claim of a token.
     ///
-    /// - Throws: what of it is missing, by name.
+    /// - Throws: The name of the missing part.
     func claim(of token: Secret) throws(Held) -> MatchingClaim {
         if let known = last.withLock({ $0?.token == token ? $0?.claim : nil }) {
             known.fire()
@@ -65,9 +65,9 @@ final class ClaimReader: Sendable {
     }
 }
 
-/// The claim `matching` of a contact's token: which database, and how its profile is found there.
+/// The claim `matching` of a contact's token: the database, and the way to find the contact's profile in it.
 struct MatchingClaim {
-    /// How the profile is found; passed on exactly as the token says it.
+    /// The matching mode, passed on exactly as in the token.
     let matching: String
     /// The value of the header that shows the token.
     let header: String
@@ -78,9 +78,9 @@ struct MatchingClaim {
         "email", "phone", "profile_id", "field_name", "field_value", "provider", "subscription_id",
     ]
 
-    /// Reads the claim without checking the signature, which is the vendor's business.
+    /// Reads the claim. The signature is not checked; that is the vendor's task.
     ///
-    /// - Throws: what of it is missing, by name.
+    /// - Throws: The name of the missing part.
     init(_ token: Secret) throws(Held) {
         let parts = token.value.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
         guard Authorization.isWritable(token.value), parts.count >= 2,
@@ -119,7 +119,7 @@ struct MatchingClaim {
         fire()
     }
 
-    /// The rules by which it was taken.
+    /// Marks the claim's rules as fired.
     func fire() { for rule in Self.rules { rule.fire() } }
 
     private static let rules: [RuleID] = ["A2", "A10"].map(RuleID.altcraft)
@@ -139,7 +139,7 @@ struct MatchingClaim {
 
 /// Base 64 with the alphabet for URLs (RFC 4648, section 5), padding optional.
 enum Base64URL {
-    /// The bytes; nil if the text holds another character or a length that no bytes have.
+    /// Returns the decoded bytes; nil if the text contains another character or has an impossible length.
     static func decode(_ text: some StringProtocol) -> [UInt8]? {
         var bytes: [UInt8] = []
         var buffer: UInt32 = 0

@@ -2,7 +2,7 @@ import PatchbayAdapterKit
 import PatchbayJSON
 import PatchbayModel
 
-/// A custom event: the parts of a form, in the vendor's order. Held by reference, because each row looks at it.
+/// A custom event: the parts of a form, in the vendor's order. Stored by reference, because each row accesses it.
 final class CustomEvent: Sendable {
     let name: String
     let time: Int
@@ -70,14 +70,14 @@ final class CustomEvent: Sendable {
     /// The parts that are JSON, by their rows; all others are plain text.
     static let jsonParts: [Bool] = table.rows.map { ["wd", "mi", "ma", "sn", "pf"].contains($0.name) }
 
-    /// The parts that are not the caller's own words: without such words there are no others.
+    /// The parts that do not come from the caller's options. Without options, the form has no other parts.
     private static let ownParts = table.rows.indices.filter { !table.rows[$0].source.hasPrefix("options.") }
     private static let messagePart = table.rows.firstIndex { $0.name == "mi" }
 
     /// The parts that the event may have, by their rows.
     var rows: [Int] { options.isEmpty ? Self.ownParts : Array(Self.table.rows.indices) }
 
-    /// Adds a part as it is written; false if the event has none.
+    /// Appends a part in its written form. Returns false if the event lacks it.
     func append(_ row: Int, to bytes: inout [UInt8]) -> Bool {
         let isJSON = Self.jsonParts[row] && (row != Self.messagePart || adapter.settings.messageIDForm != .text)
         return Self.table.append(row, of: self, asJSON: isJSON, to: &bytes)
@@ -85,7 +85,7 @@ final class CustomEvent: Sendable {
 }
 
 extension WireFormat<[AttributeName: AttributeValue]> {
-    /// Plain values by their names, in the order of these; several in one are left out.
+    /// Plain values by their names, in order. Lists and objects are left out.
     static let scalars = WireFormat("JSON", schema: [:]) { attributes, writer in
         writer.beginObject()
         for (name, value) in attributes.inOrder where value.isScalar {
@@ -98,12 +98,12 @@ extension WireFormat<[AttributeName: AttributeValue]> {
 
 /// The body of a `multipart/form-data` request.
 struct Form {
-    /// What stands between the parts; no part contains it.
+    /// The text between the parts. No part contains it.
     let boundary: String
     /// The bytes.
     let bytes: [UInt8]
 
-    /// What stands between a boundary and the content of each part.
+    /// The bytes between a boundary and the content of each part.
     private static let heads: [[UInt8]] = CustomEvent.table.rows.indices.map { row in
         let type = CustomEvent.jsonParts[row] ? "application/json" : "text/plain"
         let name = CustomEvent.table.rows[row].name
@@ -111,7 +111,7 @@ struct Form {
         return Array((disposition + "Content-Type: \(type); charset=utf-8\r\n\r\n").utf8)
     }
 
-    /// The parts of an event, in their order; `id` is the request's.
+    /// Writes the parts of an event in their order; `id` is the request's.
     init(_ event: CustomEvent, id: String) {
         RuleID.altcraft("M2").fire()
         RuleID.altcraft("M9").fire()
@@ -125,10 +125,10 @@ struct Form {
         }
     }
 
-    /// The parts with a boundary between them; nil if one of them holds it.
+    /// Returns the parts with a boundary between them; nil if one of them contains the boundary.
     private static func bytes(of event: CustomEvent, between boundary: String) -> [UInt8]? {
         let boundary = Array(boundary.utf8)
-        // Behind each part; the first has no line before it.
+        // After each part. The first part has no line break before it.
         let mark = Array("\r\n--".utf8) + boundary
         let rows = event.rows
         var bytes: [UInt8] = []

@@ -1,6 +1,6 @@
 import PatchbayAdapterKit
 
-/// What may be said about a contact that goes into an import file.
+/// The findings about a contact in an import file.
 extension FindingRow {
     /// Every row, for the descriptor.
     static let altcraftRecords: [FindingRow] = [

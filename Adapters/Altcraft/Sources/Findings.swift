@@ -1,6 +1,6 @@
 import PatchbayAdapterKit
 
-/// Everything that this adapter may say. No row ever holds a person's value or a secret.
+/// All findings of this adapter. No finding holds a personal value or a secret.
 extension FindingRow {
     /// Every row, for the descriptor.
     static let altcraft: [FindingRow] =
@@ -500,7 +500,7 @@ extension FindingRow {
         remedy: "Set the device's clock."
     )
 
-    // MARK: Questions
+    // MARK: Queries
 
     static let readUnknown = FindingRow(
         "altcraft.read.unknown",

@@ -2,19 +2,19 @@ import PatchbayAdapterKit
 import PatchbayJSON
 import PatchbayModel
 
-/// One profile field of the vendor's own, and the form it takes.
+/// A profile field of the vendor's own, with its form.
 struct AltcraftField {
     /// The field's name at the vendor.
     let name: String
-    /// The attribute that it holds by default.
+    /// The attribute of the field by default.
     let attribute: AttributeName?
-    /// The form in words: what helps where a value has another one.
+    /// The form as text, for the remedy of a finding.
     let form: String
-    /// The rule behind the form.
+    /// The rule that defines the form.
     let rule: RuleID
     private let write: @Sendable (AttributeValue, AltcraftSettings) -> JSONValue?
 
-    /// The value in the field's form; nil if it has none. The rule counts as fired.
+    /// Returns the value in the field's form; nil if it has none. Marks the rule as fired.
     func value(_ value: AttributeValue, _ settings: AltcraftSettings) -> JSONValue? {
         rule.fire()
         return write(value, settings)
@@ -102,7 +102,7 @@ struct AltcraftField {
     )
 }
 
-/// Addresses as far as they can be checked without sending anything.
+/// Checks of addresses that need no request.
 enum Address {
     /// Whether a text can be an e-mail address: something, one @, something, no white space.
     static func isEmail(_ text: String) -> Bool {
@@ -126,8 +126,8 @@ enum Address {
         return parts.count == 2 && parts.allSatisfy { !$0.isEmpty } && !text.contains(where: \.isWhitespace)
     }
 
-    /// The number without spaces, dashes and brackets, and without a trunk zero in brackets; nil unless 5 to 15 digits are
-    /// left, perhaps after a plus sign.
+    /// Returns the number without spaces, dashes and brackets, and without a trunk zero in brackets; nil unless 5 to 15 digits
+    /// remain, with an optional plus sign.
     static func phone(_ text: String) -> String? {
         let signs = " -()./"
         let isASCII = text.utf8.allSatisfy { $0 < 0x80 }
@@ -143,22 +143,22 @@ enum Address {
     }
 }
 
-/// Attributes as profile fields, with what can't be one.
+/// Attributes as profile fields, with findings about those that can't be fields.
 struct ProfileFields {
     /// The fields, in order of the attributes' names.
     private(set) var object = JSONObject()
-    /// What was left out, and why.
+    /// The findings about omitted attributes.
     private(set) var findings: [Finding] = []
     private let settings: AltcraftSettings
 
     init(_ settings: AltcraftSettings) { self.settings = settings }
 
-    /// The field that holds an attribute.
+    /// Returns the field of an attribute.
     static func name(of attribute: AttributeName, _ settings: AltcraftSettings) -> String {
         settings.fieldNames[attribute] ?? attribute.rawValue
     }
 
-    /// Adds attributes' changes; `path` is where they stand.
+    /// Adds changes of attributes; `path` is their path in findings.
     mutating func add(_ changes: [AttributeName: AttributeChange], at path: String) {
         for (attribute, change) in changes.sorted(by: { $0.key < $1.key }) {
             add(attribute, change, at: path.dot(attribute.rawValue))
@@ -174,7 +174,7 @@ struct ProfileFields {
         }
     }
 
-    /// Adds fields that the caller gave by the vendor's names; they win.
+    /// Adds fields that the caller passed under the vendor's names. They take precedence.
     mutating func add(_ fields: JSONObject) {
         for field in fields { object[field.name] = field.value }
     }
@@ -220,12 +220,12 @@ struct ProfileFields {
         return .success(Self.update(action, .array(texts), .altcraft("F9")))
     }
 
-    /// A value that is not taken for an instruction: an object that looks like one is set by one.
+    /// Returns a value that can't be read as an instruction. An object that looks like one is sent inside an instruction.
     private static func plain(_ value: JSONValue) -> JSONValue {
         value["action"] == nil ? value : update("set", value, .altcraft("F22"))
     }
 
-    /// An instruction that stands where a field's value could stand.
+    /// Returns an instruction, which can replace a field's value.
     static func update(_ action: String, _ value: JSONValue, _ rule: RuleID) -> JSONValue {
         rule.fire()
         return ["action": .string(action), "value": value]
@@ -233,7 +233,7 @@ struct ProfileFields {
 }
 
 extension AttributeValue {
-    /// The value as any profile field takes it.
+    /// The value in the form of any profile field.
     var wire: JSONValue {
         switch self {
         case .integer(let number): .integer(number)
@@ -255,7 +255,7 @@ extension AttributeValue {
         }
     }
 
-    /// The value as a field takes it that holds one plain value; nil for several.
+    /// The value in the form of a field with one plain value; nil for several values.
     var scalar: JSONValue? { isScalar ? .some(wire) : .none }
 }
 
@@ -292,7 +292,7 @@ enum PushProvider {
     /// Whether the vendor has a provider of that name.
     static func isKnown(_ name: String) -> Bool { rows.contains { $0.name == name } }
 
-    /// What a token's text must consist of, where it does not; nil where it does. The text itself is passed on unchanged.
+    /// Returns the required form of a token's text if the text has another form; nil otherwise. The text is sent unchanged.
     static func missingForm(of token: PushToken) -> String? {
         RuleID.altcraft("T11").fire()
         guard token.service == .apns else {
@@ -307,7 +307,7 @@ enum PushProvider {
         return isHex && token.value.utf8.count.isMultiple(of: 2) ? nil : "pairs of hexadecimal digits"
     }
 
-    /// The provider; nil if there is none, or if the platform is unknown and the service is on several.
+    /// Returns the provider; nil if there is none, or if the platform is unknown and the service exists on several.
     static func name(of token: PushToken, on platform: String?) -> String? {
         RuleID.altcraft("T7").fire()
         let platform = platform.map { ["ipados": "ios"][$0.lowercased()] ?? $0.lowercased() }
@@ -317,7 +317,7 @@ enum PushProvider {
 }
 
 extension PushAddress {
-    /// Where the vendor reaches a device; nil without a token, or where the vendor has no provider.
+    /// Creates the push address of a device; nil without a token, or if the vendor has no provider for it.
     init?(_ device: Device?) {
         guard let device, let token = device.pushToken, !token.value.trimmed.isEmpty,
             let provider = PushProvider.name(of: token, on: device.facts?.platform)
@@ -327,19 +327,19 @@ extension PushAddress {
 }
 
 extension Subscription.State {
-    /// The vendor's word; nil for unknown, which is never sent.
+    /// The vendor's status; nil for unknown, which is never sent.
     var status: String? { self == .unknown ? nil : rawValue }
 }
 
-/// The questions about push subscriptions that can be asked.
+/// The available queries for push subscriptions.
 enum StatusQuestion: String, CaseIterable {
-    /// The subscription made last in the profile.
+    /// The profile's latest subscription.
     case latest
     /// The last one of a provider: the argument `provider`, else the present one.
     case latestForProvider
     /// The one of the present token and provider.
     case current
 
-    /// The questions, for people.
+    /// The names of the queries, for findings.
     static let names = allCases.map(\.rawValue).joined(separator: ", ")
 }

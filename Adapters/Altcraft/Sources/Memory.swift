@@ -10,31 +10,31 @@ struct PushAddress: Codable, Sendable, Equatable {
     var token: String
 }
 
-/// What one installation remembers of its vendor side.
+/// The vendor state that an installation expects.
 public struct AltcraftMemory: AdapterMemory {
-    /// A push subscription of one contact that this installation made, or may have made.
+    /// A push subscription of one contact that this installation created, or may have created.
     struct Holding: Codable, Sendable, Equatable {
-        /// How sure it is that the vendor has the subscription.
+        /// The degree of certainty that the vendor has the subscription.
         enum Certainty: String, Codable, Sendable {
             /// The vendor confirmed it.
             case held
-            /// A token update without a clear reply may have made it.
+            /// A token update without a clear reply may have created it.
             case updating
-            /// Another request without a clear reply may have made it.
+            /// Another request without a clear reply may have created it.
             case possible
-            /// The vendor replied that there is none.
+            /// The vendor replied that the subscription does not exist.
             case absent
         }
 
-        /// Whose it is; nil is the anonymous person.
+        /// The subscription's contact; nil for the anonymous person.
         var contact: String?
         /// The push token under which it is.
         var address: PushAddress
-        /// How sure it is that the vendor has it.
+        /// The degree of certainty that the vendor has the subscription.
         var certainty: Certainty
-        /// The vendor's word, `subscribed`, `unsubscribed` or `suspended`; nil if it is not known.
+        /// The vendor's status, `subscribed`, `unsubscribed` or `suspended`; nil if it is unknown.
         var status: String?
-        /// The categories with whether they are active; nil if nobody needs to know.
+        /// The categories with their states; nil if they are not needed.
         var categories: [String: Bool]?
         /// Whether the vendor may send messages because of it.
         var mayBeSubscribed: Bool
@@ -46,28 +46,28 @@ public struct AltcraftMemory: AdapterMemory {
 
     /// The last decision of a contact about the push subscription, or about one topic of it, that was sent or kept.
     struct Decision: Codable, Sendable, Equatable {
-        /// Whose decision; nil is the anonymous person's.
+        /// The contact who decided; nil for the anonymous person.
         var contact: String?
-        /// The topic; nil is the whole subscription.
+        /// The topic; nil for the whole subscription.
         var topic: String?
-        /// The vendor's word for it.
+        /// The vendor's status for the decision.
         var status: String
         /// The operation, and its place in the order of capture.
         var operation: String
         var sequence: Int64
     }
 
-    /// Something that happened to a contact, at a place in the order of capture.
+    /// A change that concerns a contact, at a position in the order of capture.
     struct Mark: Codable, Sendable, Equatable {
-        /// Whose; nil is the anonymous person.
+        /// The contact; nil for the anonymous person.
         var contact: String?
         /// The place of the operation that did it.
         var sequence: Int64
     }
 
-    /// A subscription that a log-in makes when the person allows messages.
+    /// A subscription that a log-in creates once the person allows messages.
     struct Owed: Codable, Sendable, Equatable {
-        /// Whose; nil is the anonymous person's.
+        /// The contact; nil for the anonymous person.
         var contact: String?
         /// Whether a subscription that the vendor had was ended so that the release could not resume it.
         var isEnded = false
@@ -77,11 +77,11 @@ public struct AltcraftMemory: AdapterMemory {
         }
     }
 
-    /// Under which role token the installation speaks, and since when.
+    /// The role token of the installation, and the start of its use.
     struct Signature: Codable, Sendable, Equatable {
-        /// A mark of the role token; empty without one; nil where an older release did not note it.
+        /// A mark of the role token; empty without one; nil if an older release did not record it.
         var mark: String?
-        /// What was captured before is older than this signature, on the timeline of `now`.
+        /// The start of this signature's use. Operations that were captured earlier, on the timeline of `now`, are older.
         var since: Instant
     }
 
@@ -89,21 +89,21 @@ public struct AltcraftMemory: AdapterMemory {
     private var registered: Remembered<Device>?
     /// The push subscriptions of all contacts, the one that was confirmed last at the end.
     var holdings: [Holding] = []
-    /// A token whose update the vendor refused; it is not offered again.
+    /// A token whose update the vendor refused. It is not sent again.
     var refused: PushAddress?
     /// The last decisions about push, one for each contact and topic.
     var decisions: [Decision] = []
-    /// The last change of person that was begun.
+    /// The last change of person whose request was sent.
     var begunPersonChange: Mark?
-    /// The place of the last log-in of a known person in the order of capture; nil if there was none.
+    /// The position of the last log-in of a known person in the order of capture; nil if there was none.
     var logInAt: Int64?
     /// The log-in or log-out whose person was not subscribed, because that person had not allowed messages (L11).
     var owed: Owed?
-    /// The unregistrations and the missing permissions that nobody has come back from.
+    /// The unregistrations and missing permissions after which the contact has not come back.
     var departures: [Mark] = []
-    /// The place of the last unregister that is done: what was captured before it subscribes nobody any more.
+    /// The position of the last completed unregistration. Operations that were captured before it subscribe no contact.
     var leftAt: Int64?
-    /// The role token's mark; nil as long as there never was a role token.
+    /// The role token's mark; nil if no role token was ever used.
     var signature: Signature?
 
     /// Nothing known.
@@ -123,7 +123,7 @@ public struct AltcraftMemory: AdapterMemory {
         return memory
     }
 
-    /// Everybody under whom the vendor may still reach this installation.
+    /// The contacts under whom the vendor may still reach this installation.
     public var registeredContacts: [String?] { holdings.filter(\.mayBeSubscribed).map(\.contact) }
 
     /// The newest registered installation.
@@ -132,29 +132,29 @@ public struct AltcraftMemory: AdapterMemory {
         set { registered = newValue.map(Remembered.init) }
     }
 
-    /// Seconds east of UTC where the installation is; nil as long as nobody knows.
+    /// The installation's time zone as seconds east of UTC; nil while it is unknown.
     var utcOffsetSeconds: Int? { registered?.map { $0.facts?.utcOffsetSeconds } }
 
-    /// What is left when the role token is another: the installation itself, nothing that the vendor knew under the old.
+    /// Returns the memory after a change of the role token: the installation, without the vendor state under the old token.
     func signed(_ signature: Signature) -> AltcraftMemory {
         var next = AltcraftMemory()
         (next.registered, next.signature) = (registered, signature)
         return next
     }
 
-    /// The most entries of each list. What may be subscribed is never left out.
+    /// The maximum number of entries per list. Entries that may be subscribed are never removed.
     static let entryLimit = 64
 }
 
 // MARK: - Subscriptions
 
 extension AltcraftMemory {
-    /// The subscription of a contact under a token; nil if nothing is known of it.
+    /// Returns the subscription of a contact under a token; nil if it is unknown.
     func holding(of contact: String?, at address: PushAddress?) -> Holding? {
         holdings.last { $0.isOf(contact) && $0.address == address }
     }
 
-    /// The subscription of a contact that the vendor confirmed last; nil if there is none.
+    /// Returns the contact's subscription that the vendor confirmed last; nil if there is none.
     func confirmed(of contact: String?) -> Holding? { holdings.last { $0.isOf(contact) && $0.certainty == .held } }
 
     /// The subscriptions under which the vendor may reach a contact.
@@ -165,9 +165,9 @@ extension AltcraftMemory {
         holdings.filter { $0.mayBeSubscribed && !$0.isOf(contact) }
     }
 
-    /// The token update that a contact's subscription needs to end with `address`; nil if it needs none.
+    /// Returns the token update that moves a contact's subscription to `address`; nil if it needs none.
     ///
-    /// An update without a clear reply comes first, because nobody knows from which of two tokens the next one starts.
+    /// An update without a clear reply comes first, because the vendor may hold either of its two tokens.
     func move(of contact: String?, to address: PushAddress?) -> (old: PushAddress, new: PushAddress)? {
         guard let address, let old = confirmed(of: contact)?.address else { return nil }
         if let open = holdings.last(where: { $0.isOf(contact) && $0.certainty == .updating })?.address {
@@ -176,7 +176,7 @@ extension AltcraftMemory {
         return old == address || address == refused ? nil : (old, address)
     }
 
-    /// Notes what is known of a subscription, as the newest.
+    /// Stores a subscription's state as the newest.
     mutating func note(_ holding: Holding) {
         holdings.removeAll { $0.isOf(holding.contact) && $0.address == holding.address }
         holdings.append(holding)
@@ -185,7 +185,7 @@ extension AltcraftMemory {
         }
     }
 
-    /// Changes what is known of a contact's subscription under a token, which is `possible` if nothing was known.
+    /// Changes the state of a contact's subscription under a token. An unknown subscription starts as `possible`.
     mutating func change(_ contact: String?, at address: PushAddress, _ change: (inout Holding) -> Void) {
         var next =
             holding(of: contact, at: address)
@@ -199,14 +199,14 @@ extension AltcraftMemory {
         }
     }
 
-    /// Changes what is known of other contacts' subscriptions under a token.
+    /// Changes the states of other contacts' subscriptions under a token.
     mutating func changeOthers(than contact: String?, at address: PushAddress, _ change: (inout Holding) -> Void) {
         for place in holdings.indices where !holdings[place].isOf(contact) && holdings[place].address == address {
             change(&holdings[place])
         }
     }
 
-    /// The vendor put a token in the place of another.
+    /// Records that the vendor replaced a token.
     mutating func moved(_ contact: String?, from old: PushAddress, to new: PushAddress) {
         var next =
             holding(of: contact, at: old)
@@ -217,13 +217,13 @@ extension AltcraftMemory {
         refused = nil
     }
 
-    /// Forgets what a request may have changed at the vendor without a reply.
+    /// Forgets state that a request may have changed at the vendor without a reply.
     ///
     /// - Parameters:
     ///   - endpoint: The kind of request.
-    ///   - contact: Whose credential signed it.
+    ///   - contact: The contact whose credential signed the request.
     ///   - request: The request.
-    ///   - pending: What it carries.
+    ///   - pending: The operation that the request carries.
     mutating func markUncertain(
         _ endpoint: AltcraftDevice.Endpoint,
         _ contact: String?,
@@ -256,8 +256,8 @@ extension AltcraftMemory {
         }
     }
 
-    /// Whether a subscription request suspends a person who has not asked for it: an unregister does, and so does a missing
-    /// permission for notifications.
+    /// Whether a subscription request suspends a person who has not asked for it. An unregistration does, and so does a
+    /// missing permission for notifications.
     func isPause(_ action: Action, _ status: String?, _ contact: String?) -> Bool {
         if action == .unregister { return true }
         return [.registerDevice, .switchContact, .setConsent].contains(action.kind)
@@ -276,13 +276,13 @@ extension AltcraftMemory {
         }
     }
 
-    /// The vendor's word for a contact's decision against the whole subscription; nil if the last decision is not against it.
+    /// Returns the status of a contact's opt-out from the whole subscription; nil if the last decision is no opt-out.
     func optOutStatus(of contact: String?) -> String? {
         let status = decision(of: contact, on: nil)?.status
         return status == Subscription.State.subscribed.rawValue ? nil : status
     }
 
-    /// Notes a decision, unless a later one is known.
+    /// Records a decision, unless a later one is known.
     mutating func note(_ decision: Decision) {
         if let known = self.decision(of: decision.contact, on: decision.topic) {
             guard known.sequence <= decision.sequence else { return }
@@ -292,7 +292,7 @@ extension AltcraftMemory {
         if decisions.count > Self.entryLimit { decisions.removeFirst() }
     }
 
-    /// Notes a change of person whose request was sent.
+    /// Records a change of person whose request was sent.
     mutating func beginPersonChange(_ mark: Mark) {
         if mark.contact != nil { logInAt = max(logInAt ?? .min, mark.sequence) }
         guard begunPersonChange.map({ $0.sequence < mark.sequence }) ?? true else { return }
@@ -300,32 +300,32 @@ extension AltcraftMemory {
         if let owed, !owed.isOf(mark.contact) { self.owed = nil }
     }
 
-    /// The unregistration that a contact comes back from with what was captured at that place; nil if there is none.
+    /// Returns the unregistration that a contact's operation at a position reverts; nil if there is none.
     func departure(of contact: String?, before place: Int64 = .max) -> Mark? {
         departures.last {
             $0.contact.map(ScalarString.init) == contact.map(ScalarString.init) && $0.sequence < place
         }
     }
 
-    /// Notes an unregistration.
+    /// Records an unregistration.
     mutating func depart(_ mark: Mark) {
         comeBack(mark.contact)
         departures.append(mark)
         if departures.count > Self.entryLimit { departures.removeFirst() }
     }
 
-    /// Notes that an unregister is done.
+    /// Records that an unregistration is complete.
     mutating func leave(at sequence: Int64) { leftAt = max(leftAt ?? sequence, sequence) }
 
-    /// Nothing is owed to a contact any more who may come back.
+    /// Forgets a contact's unregistrations, because the contact has come back.
     mutating func comeBack(_ contact: String?) {
         departures.removeAll { $0.contact.map(ScalarString.init) == contact.map(ScalarString.init) }
     }
 }
 
-/// What a subscription request, a token update or a release says of a subscription, read from its body.
+/// The content of a subscription request, a token update or a release, read from its body.
 struct SentSubscription {
-    /// The token that the request is about; the new one of an update.
+    /// The token that the request concerns; for an update, the new one.
     let address: PushAddress?
     /// The token that an update replaces.
     let oldAddress: PushAddress?
@@ -352,7 +352,8 @@ struct SentSubscription {
 }
 
 extension AltcraftMemory.Signature {
-    /// Captures of the last moments before a changed role token was first seen count as made under it.
+    /// The period before a changed role token is first noticed. Operations captured in it count as captured under the new
+    /// token.
     static let grace = Duration.seconds(5)
 
     /// The mark of a configuration: enough to see a change, too little to find the token.

@@ -2,14 +2,14 @@ import PatchbayAdapterKit
 import PatchbayJSON
 import PatchbayModel
 
-/// One word that a caller may give with an operation for this vendor alone (`options["altcraft"]`).
+/// An option of an operation for this vendor (`options["altcraft"]`).
 struct CallOption {
-    /// Which request has a place for it.
+    /// The requests that accept the option.
     enum Use { case subscription, profile, pushEvent, customEvent }
 
     /// The option's name.
     let name: String
-    /// The form it takes, in words.
+    /// The option's form, as text for findings.
     let form: String
     /// Which requests have a place for it.
     let uses: Set<Use>
@@ -66,7 +66,7 @@ struct CallOption {
     /// The names, for people.
     static let names = all.map(\.name).joined(separator: ", ")
 
-    /// Everything that is wrong with an operation's options, and what becomes of nulls among them.
+    /// Returns the findings about an operation's options, including those about null values.
     static func problems(_ options: JSONObject, for use: Use?, _ settings: AltcraftSettings) -> [Finding] {
         options.flatMap { option -> [Finding] in
             let path = "options.altcraft".dot(option.name)
@@ -143,15 +143,15 @@ struct CallOption {
     }
 }
 
-/// The words of a campaign that an event may name, in the vendor's order.
+/// The campaign parameters of an event, in the vendor's order.
 enum CampaignWord: String, CaseIterable {
     case campaign, content, keyword, medium, source, temp
 
-    /// The words, for people.
+    /// The names of the parameters, for findings.
     static let names = allCases.map(\.rawValue).joined(separator: ", ")
 }
 
-/// An instruction that stands where a profile field's value could stand: an object of `action` and `value`.
+/// An instruction in place of a profile field's value: an object of `action` and `value`.
 enum FunctionalUpdate {
     private static let actions: [String: @Sendable (JSONValue) -> Bool] = [
         "set": { _ in true },
@@ -174,9 +174,9 @@ enum FunctionalUpdate {
     }
 }
 
-/// A subscription in any channel that a custom event attaches to the profile, by the vendor's own names.
+/// A subscription in any channel that a custom event attaches to the profile, with the vendor's own names.
 enum AttachedSubscription {
-    /// Every channel with what it needs; one that is not there does not exist at the vendor.
+    /// Every channel of the vendor with its members.
     private static let forms: [String: [(name: String, form: Form)]] = [
         "email": [("email", .text)],
         "sms": [("phone", .text)],
@@ -188,7 +188,7 @@ enum AttachedSubscription {
         ("status", .status), ("priority", .number), ("custom_fields", .object), ("cats", .texts),
     ]
 
-    /// What a part takes.
+    /// The form of a member.
     private enum Form: String {
         case text = "text"
         case number = "a whole number"

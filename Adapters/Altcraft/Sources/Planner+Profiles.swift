@@ -2,7 +2,7 @@ import PatchbayAdapterKit
 import PatchbayJSON
 import PatchbayModel
 
-/// Profile fields, questions, events.
+/// Plans profile fields, queries and events.
 extension Planner {
     // MARK: Profiles
 
@@ -51,7 +51,7 @@ extension Planner {
         return all.isEmpty ? nil : .object(all)
     }
 
-    // MARK: Questions
+    // MARK: Queries
 
     func ask(_ request: ReadRequest, _ head: Head) throws(Held) -> Next {
         guard let question = StatusQuestion(rawValue: request.what) else {
@@ -125,7 +125,7 @@ extension Planner {
 }
 
 extension AltcraftSettings {
-    /// The fields that leave: a null among them only where the configuration sends it.
+    /// Returns the fields to send. Null values are included only if the configuration sends them.
     func sent(_ fields: JSONObject) -> JSONObject {
         RuleID.altcraft("F23").fire()
         guard nullFields == .omit else { return fields }

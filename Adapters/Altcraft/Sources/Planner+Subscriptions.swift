@@ -2,7 +2,7 @@ import PatchbayAdapterKit
 import PatchbayJSON
 import PatchbayModel
 
-/// Subscriptions, changes of person, leaving.
+/// Plans subscriptions, changes of person and unregistrations.
 extension Planner {
     func change(_ subscription: Subscription, _ head: Head) throws(Held) -> Next {
         guard let status = subscription.state.status else {
@@ -30,7 +30,7 @@ extension Planner {
             ? try optIn(head, fields: fields) : try optOut(head, status, fields: fields)
     }
 
-    /// A pending later decision of the same person about the same topic, or about the whole; nil if there is none.
+    /// Returns a pending later decision of the same person about the same topic or about the whole; nil if there is none.
     private func laterPending(_ topic: String?, _ head: Head) -> OperationID? {
         func replaces(_ operation: EngagementOperation, _ sequence: Int64) -> Bool {
             guard sequence > head.sequence, case .changeSubscription(let later) = operation.action else { return false }
@@ -43,13 +43,13 @@ extension Planner {
         }
     }
 
-    /// Changes a topic; the subscription's status stays as it is.
+    /// Changes a topic. The subscription's status stays unchanged.
     private func change(_ category: Category, _ status: String, _ fields: JSONObject, _ head: Head) throws(Held) -> Next
     {
         RuleID.altcraft("B12").fire()
         let isOptOut = category.active == false
         if !isOptOut, let next = try updateFirst(head) { return next }
-        // An opt-out goes where the person has a subscription: it waits for no token update.
+        // An opt-out uses the address of the person's subscription. It waits for no token update.
         guard let place = isOptOut ? ownAddress(head) : address ?? ownAddress(head) else {
             if isOptOut { return keep(head, status, on: category.name, FindingRow.topicNothing) }
             return try hold(head, because: .tokenMissing)
@@ -64,20 +64,21 @@ extension Planner {
         guard holding?.certainty == .absent else { return try ask(.current, at: place, head) }
         if isOptOut { return keep(head, status, on: category.name, FindingRow.topicNothing) }
         if isOvertaken(head) { return overtaken(head) }
-        // A topic does not begin a subscription that a later opt-out ends, be it the opt-out of an anonymous person.
+        // A topic does not start a subscription that a later opt-out ends, even the opt-out of an anonymous person.
         let endsNext = endsNext(head, of: person(head)) || endsNext(head, of: nil)
         let whole = endsNext ? Subscription.State.unsubscribed.rawValue : status
         return try subscribe(head, decided(head) ?? whole, fields: fields, category: category)
     }
 
-    /// Subscribes, unless somebody else has come or the person has decided otherwise.
+    /// Subscribes a person, unless another person has logged in or the person has decided otherwise.
     func optIn(_ head: Head, fields: JSONObject = [:]) throws(Held) -> Next {
         if isOvertaken(head) { return overtaken(head) }
         if followsUnregister(head) { throw Held(finding: FindingRow.unregisterPending.at()) }
         return try subscribe(head, laterDecision(head) ?? Subscription.State.subscribed.rawValue, fields: fields)
     }
 
-    /// Unsubscribes or suspends wherever the vendor may reach the person; it waits for no token, permission or update.
+    /// Unsubscribes or suspends under every address at which the vendor may reach the person, without waiting for a token,
+    /// permission or update.
     private func optOut(_ head: Head, _ status: String, fields: JSONObject) throws(Held) -> Next {
         let places = memory.reachable(person(head)).map(\.address)
         guard let place = places.first ?? ownAddress(head) else {
@@ -86,7 +87,7 @@ extension Planner {
         return try subscribe(head, status, fields: fields, at: place)
     }
 
-    /// Ends an opt-out that has nothing to change at the vendor, and keeps the decision for the subscription that may come.
+    /// Completes an opt-out without effect at the vendor, and stores the decision for a later subscription.
     private func keep(_ head: Head, _ status: String, on topic: String?, _ row: FindingRow) -> Next {
         var next = memory
         next.note(
@@ -101,7 +102,7 @@ extension Planner {
         return .settle([head.id: .unchanged(row.at("action.subscription"))], remembering: next)
     }
 
-    /// Ends what a later change of person has overtaken; it is kept for replay.
+    /// Rejects an operation that a later change of person has overtaken. It is kept for replay.
     private func overtaken(_ head: Head) -> Next {
         RuleID.altcraft("L10").fire()
         return .settle([head.id: .rejected(FindingRow.overtaken.at())])
@@ -112,7 +113,7 @@ extension Planner {
         memory.confirmed(of: person(head))?.address ?? memory.reachable(person(head)).last?.address ?? address
     }
 
-    /// What the person decided last about the whole subscription.
+    /// Returns the person's last decision about the whole subscription.
     private func decided(_ head: Head) -> String? { memory.decision(of: person(head), on: nil)?.status }
 
     /// The same, if it was after the operation was captured.
@@ -120,7 +121,7 @@ extension Planner {
         memory.decision(of: person(head), on: nil).flatMap { $0.sequence > head.sequence ? $0.status : nil }
     }
 
-    /// A subscription request; the present token's, or that of `place`.
+    /// Returns a subscription request for the present token, or for that of `place`.
     func subscribe(
         _ head: Head,
         _ status: String,
@@ -173,8 +174,8 @@ extension Planner {
         return [head.step?.rawValue, RequestID.mark(of: address.token)].compactMap(\.self).joined(separator: "/")
     }
 
-    /// Waits, unless a later decision about the whole subscription makes this one pointless: nothing may wait permanently
-    /// behind a subscribe that the person's phone does not permit.
+    /// Holds an operation, unless a later decision about the whole subscription makes it obsolete. Otherwise a subscribe that
+    /// the person's phone does not permit would block later operations permanently.
     private func hold(_ head: Head, because row: FindingRow) throws(Held) -> Next {
         let later = pending.first { $0.sequence > head.sequence && replacesSubscription($0, of: person(head)) }
         guard saysNothingElse(head), let later else { throw Held(finding: row.at()) }
@@ -182,7 +183,7 @@ extension Planner {
         return .settle([head.id: .superseded(by: later.id)])
     }
 
-    /// Whether a later decision about the same subscription or topic says everything that an operation says.
+    /// Whether a later decision about the same subscription or topic supersedes an operation completely.
     private func saysNothingElse(_ head: Head) -> Bool {
         let options = adapter.options(head.operation)
         guard ["profileFields", "customFields", "cats"].allSatisfy({ options[$0] == nil }) else { return false }
@@ -202,7 +203,7 @@ extension Planner {
         }
     }
 
-    /// Whether a contact ends or pauses the whole subscription behind an operation.
+    /// Whether a contact ends or pauses the whole subscription after an operation.
     private func endsNext(_ head: Head, of contact: String?) -> Bool {
         pending.contains { later in
             guard later.sequence > head.sequence, replacesSubscription(later, of: contact),
@@ -222,7 +223,7 @@ extension Planner {
         return fields
     }
 
-    /// The categories to send; nil if the whole list must be sent and nobody knows it.
+    /// Returns the categories to send; nil if the request needs the whole list and the list is unknown.
     private func categories(
         _ own: Category?,
         _ options: JSONObject,
@@ -261,8 +262,8 @@ extension Planner {
         if head.step == .subscribe {
             guard pending.allowsPushMessages else { return owe(head) }
             if let pause = try pause(head) { return pause }
-            // The vendor has confirmed the release; the later decision replaces only the subscription, unless one that is still
-            // later was sent already.
+            // The vendor has confirmed the release. The later decision replaces only the subscription, unless an even later one
+            // was already sent.
             if saysNothingElse(head), laterDecision(head) == nil, laterPending(nil, head) != nil {
                 RuleID.altcraft("T9").fire()
                 return .settle([head.id: .accepted()])
@@ -272,8 +273,8 @@ extension Planner {
         return try release(head)
     }
 
-    /// An opt-out of an anonymous person since the last log-in of a known one, pending or not, as the decision of the person who
-    /// logs in: it is the same person. Nil if there is none, or if a later decision of the person is known.
+    /// Returns an opt-out of an anonymous person since the last log-in of a known person, pending or not. It counts as the
+    /// decision of the person who logs in. Nil if there is none, or if a later decision of the person is known.
     private func anonymousOptOut(before head: Head) -> AltcraftMemory.Decision? {
         guard let contact = person(head) else { return nil }
         let since = memory.logInAt ?? .min
@@ -296,7 +297,7 @@ extension Planner {
         return last
     }
 
-    /// Releases the suspended subscription of the person who comes, which suspends those of everybody else under the token.
+    /// Releases the suspended subscription of the new person. This suspends those of all other people under the token.
     private func release(_ head: Head) throws(Held) -> Next {
         // Others may be subscribed under a token from before: it is released first.
         let present = address ?? memory.holdings.last { $0.certainty != .absent }?.address
@@ -323,8 +324,9 @@ extension Planner {
         return send(.unsuspend, maker.post(path, ReleaseQuery.table, query, ReleaseCall.table, call), head)
     }
 
-    /// What precedes a release that must not subscribe the person who comes: messages are not allowed, or the person ended or
-    /// paused them here. The person's own subscription is ended if the release would resume it. Nil if the release can leave.
+    /// Returns the request before a release that must not subscribe the new person, because messages are not allowed or the
+    /// person opted out or paused them here. It ends the person's subscription if the release would resume it. Nil if the
+    /// release can be sent.
     private func releaseQuietly(_ head: Head, at target: PushAddress) throws(Held) -> Next? {
         let contact = person(head)
         let allows = pending.allowsPushMessages
@@ -338,7 +340,7 @@ extension Planner {
         return try subscribe(head, Subscription.State.unsubscribed.rawValue, at: target)
     }
 
-    /// Ends a log-in or a log-out whose person is not subscribed, until the person allows messages.
+    /// Completes a log-in or a log-out without a subscription, which follows when the person allows messages.
     private func owe(_ head: Head) -> Next {
         RuleID.altcraft("L11").fire()
         var next = memory
@@ -348,8 +350,8 @@ extension Planner {
         return .settle([head.id: head.step == nil ? .unchanged(finding) : .accepted(finding)], remembering: next)
     }
 
-    /// Ends the subscriptions of a person who no longer allows messages (L14), and subscribes a person who now does, if a denial
-    /// or a log-in ended the subscription or did not make one (L11).
+    /// Ends the subscriptions of a person who no longer allows messages (L14). Subscribes a person who now does, if a denial or
+    /// a log-in ended or prevented the subscription (L11).
     func follow(_ consent: Consent, _ head: Head) throws(Held) -> Next {
         if let state = head.operation.action.pushMessageConsent, state != .granted,
             !pending.allowsPushMessages(to: head.operation.contact),
@@ -392,7 +394,7 @@ extension Planner {
         return .settle([head.id: .accepted(FindingRow.eraseByHand.at())], remembering: AltcraftMemory())
     }
 
-    /// Suspends each subscription of the person that is subscribed; anything else stays as it is.
+    /// Suspends each active subscription of the person. Other subscriptions stay unchanged.
     func leave(_ head: Head) throws(Held) -> Next {
         if let end = try end(.suspended, head) {
             RuleID.altcraft("E1").fire()
@@ -404,7 +406,7 @@ extension Planner {
         return .settle([head.id: .unchanged(FindingRow.nothingToLeave.at())], remembering: next)
     }
 
-    /// Suspends the person's subscriptions while the system does not permit notifications (E7). Nil if there is nothing to do.
+    /// Suspends the person's subscriptions while the system does not permit notifications (E7). Nil if none needs it.
     func pause(_ head: Head) throws(Held) -> Next? {
         guard device?.allowsPush == false, let end = try end(.suspended, head) else { return nil }
         RuleID.altcraft("E7").fire()
@@ -424,8 +426,8 @@ extension Planner {
         return try subscribe(head, state.rawValue, at: holding.address)
     }
 
-    /// What a registration owes a person who comes back: the vendor is asked, and what is still as the unregister made it
-    /// is subscribed again. Nil if there is nothing to do, or if a pending decision about the whole subscription says it.
+    /// Plans the registration of a person who comes back: the subscription is queried, and subscribed again if it is still as
+    /// the unregistration left it. Nil if no request is needed, or if a pending decision replaces the subscription.
     func comeBack(_ head: Head) throws(Held) -> Next? {
         let contact = person(head)
         guard memory.departure(of: contact, before: head.sequence) != nil, let address, device?.allowsPush != false,
@@ -439,7 +441,7 @@ extension Planner {
         return try subscribe(head, Subscription.State.subscribed.rawValue)
     }
 
-    /// Nobody whose consent does not allow push messages is subscribed by a return.
+    /// Records a consent decision. If it does not allow push messages, the person's return does not subscribe.
     func keep(_ consent: Consent, _ head: Head) -> Next {
         let verdicts: [OperationID: Verdict<AltcraftDevice>] = [head.id: .accepted(FindingRow.consentKept.at())]
         guard consent.state != .granted, consent.scope.covers(Consent.Scope(.messaging, channel: .push)),

@@ -1,6 +1,6 @@
 import PatchbayAdapterKit
 
-// What stands in each request's query, one row each. A profile update has none.
+// The URL query of each request, one row per parameter. A profile update has none.
 
 /// The query of a subscription request.
 struct SubscriptionQuery: Sendable {
@@ -50,7 +50,7 @@ struct ReleaseQuery: Sendable {
     )
 }
 
-/// The query of a question: nothing more for the latest, the provider for its latest, both for the present one.
+/// The URL query of a subscription query: empty for the latest, the provider for its latest, both for the present one.
 struct StatusQuery: Sendable {
     var provider: String?
     var matchingMode: String

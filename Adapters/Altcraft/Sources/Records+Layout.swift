@@ -3,7 +3,7 @@ import PatchbayJSON
 import PatchbayModel
 
 extension ImportSettings {
-    /// What ``ProfileReader`` reads, as data; nil for settings by which a coded field has another type.
+    /// The members that ``ProfileReader`` reads; nil if the settings give a coded field another type.
     var members: MemberLayout? {
         let fields = ImportFields(self)
         func name(_ field: String) -> AttributeName { fields.names[field] ?? AttributeName(rawValue: field) }
@@ -57,7 +57,7 @@ extension ImportSettings {
         )
     }
 
-    /// What ``ProfileWriter`` writes, as data; nil for settings by which it writes nothing.
+    /// The lines that ``ProfileWriter`` writes; nil if the settings let it write none.
     var layout: LineLayout? {
         key.map { key in
             LineLayout(

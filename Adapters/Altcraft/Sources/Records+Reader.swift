@@ -2,7 +2,7 @@ import PatchbayAdapterKit
 import PatchbayJSON
 import PatchbayModel
 
-/// Reads profiles, one JSON object a line; empty lines are passed over.
+/// Reads profiles, one JSON object per line. Empty lines are ignored.
 struct ProfileReader: LineReader {
     /// The longest line that is read, in bytes without its end.
     private static let longestLine = RecordLength.usual
@@ -48,7 +48,7 @@ struct ProfileReader: LineReader {
             let contact = profile.contact(of: json)
             record.findings = profile.findings
             record.addressOptOuts = profile.addressOptOuts
-            // A no may stand in what can't be read.
+            // The unreadable part may contain an opt-out.
             if profile.findings.contains(where: { $0.severity == .error }) {
                 record.said = contact.map {
                     RefusedWords(
@@ -68,7 +68,7 @@ struct ProfileReader: LineReader {
     }
 }
 
-/// What the settings say of the fields of each profile.
+/// The settings for the fields of each profile.
 struct ImportFields: Sendable {
     /// The kinds of identifiers that have a field, in order.
     let kinds: [IdentifierKind]
@@ -86,10 +86,10 @@ struct ImportFields: Sendable {
     }
 }
 
-/// Makes a contact of one profile, and notes what can't be read.
+/// Converts a profile to a contact, and collects findings about parts that can't be read.
 private struct ProfileDraft {
     private(set) var findings: [Finding] = []
-    /// Subscriptions whose status can't be read.
+    /// The subscriptions with an unreadable status.
     private(set) var unread: Set<Subscription.Key> = []
     /// Whether the global status cannot be read.
     private(set) var deniesAll = false
@@ -97,12 +97,12 @@ private struct ProfileDraft {
     private(set) var addressOptOuts: [Contact] = []
     private let settings: ImportSettings
     private let fields: ImportFields
-    /// What the entries of each push token say.
+    /// The subscriptions of each push token's entries.
     private var words: [PushToken: [Subscription]] = [:]
 
     init(_ settings: ImportSettings, _ fields: ImportFields) { (self.settings, self.fields) = (settings, fields) }
 
-    /// The contact, or what can be read of it; nil if nothing can, or if nobody can tell whose it is.
+    /// Returns the contact with its readable parts; nil if there are none, or if the person is ambiguous.
     mutating func contact(of json: JSONValue) -> Contact? {
         guard let line = json.object else {
             findings = [FindingRow.lineJSON.at(detail: "it is \(json.typePhrase)")]
@@ -185,7 +185,7 @@ private struct ProfileDraft {
         guard let type = settings.types[name].flatMap(AttributeType.init) ?? usual, type != value.type else {
             return value
         }
-        // A text that the type would change, such as a number with leading zeros, stays one; several values are a list.
+        // A text that the type would change, such as a number with leading zeros, stays a text. Several values are a list.
         let isText = value.type == .string
         if let converted = value.converted(to: type),
             !isText || type != .choices && converted.converted(to: .string) == value
@@ -200,7 +200,7 @@ private struct ProfileDraft {
         return value
     }
 
-    /// A value that is there; nil, with a finding, for a number that can't be held.
+    /// Returns a value; nil, with a finding, for a number that can't be represented.
     private mutating func held(_ json: JSONValue, _ path: String) -> AttributeValue? {
         let value = AttributeValue(plain: json)
         if value == nil { findings.append(FindingRow.profileNumber.at("data".dot(path))) }
@@ -290,7 +290,7 @@ private struct ProfileDraft {
         return contact.identifiers.first { $0.kind == address.kind }?.isSameAddress(as: address) ?? false
     }
 
-    /// What an entry is about; nil where it cannot be read.
+    /// Returns the channel and topic of an entry; nil if it can't be read.
     private func key(of entry: ShownSubscription) -> Subscription.Key? {
         guard let channel = entry.channel, let resource = entry.resource else { return nil }
         let topic = settings.resources.first { Int($0.value) == resource }?.key.rawValue ?? String(resource)
@@ -301,7 +301,8 @@ private struct ProfileDraft {
         ).key
     }
 
-    /// What was deleted is no subscription, and an opt-in of it is none. An opt-out stays one where no later entry states anything.
+    /// Handles a deleted entry. It is no subscription, and its opt-in does not count. Its opt-out counts unless a later entry
+    /// has a state.
     private mutating func addDeleted(
         _ entry: ShownSubscription,
         _ path: String,
@@ -318,7 +319,7 @@ private struct ProfileDraft {
         add(subscription, "data".dot(path), to: &contact)
     }
 
-    /// The subscription of an entry; nil where it can't be read, which findings say.
+    /// Returns the subscription of an entry; nil with findings if it can't be read.
     private mutating func subscription(_ entry: ShownSubscription, _ path: String) -> Subscription? {
         let place = "data".dot(path)
         guard let channel = entry.channel else {
@@ -347,7 +348,7 @@ private struct ProfileDraft {
         return subscription
     }
 
-    /// Takes a subscription; of several entries for one channel and topic the one that allows least counts.
+    /// Adds a subscription. Of several entries for one channel and topic, the one that permits the least counts.
     private mutating func add(_ subscription: Subscription, _ path: String, to contact: inout Contact) {
         guard let place = contact.subscriptions.firstIndex(where: { $0.key == subscription.key }) else {
             return contact.subscriptions.append(subscription)
@@ -387,8 +388,8 @@ extension [Subscription] {
 }
 
 extension AttributeValue {
-    /// The JSON of a profile field: text, number, boolean, list or object, without types; nil for nothing, and for a number
-    /// that can't be held, alone or in a list or an object.
+    /// Reads the JSON of a profile field: text, number, Boolean, list or object, without types; nil for null, and for a number
+    /// that can't be represented, alone or in a list or an object.
     init?(plain json: JSONValue) {
         switch json {
         case .null: return nil
@@ -419,7 +420,7 @@ extension AttributeValue {
 }
 
 extension Timestamp {
-    /// The day whose beginning in UTC is nearest; at noon, the day of the noon.
+    /// The day whose start in UTC is nearest. At noon, it is the day of the noon.
     fileprivate var nearestDay: CalendarDate {
         let halfDay: Int64 = 43_200
         return (Timestamp(seconds: seconds + halfDay - 1) ?? self).date

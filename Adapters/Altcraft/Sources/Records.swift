@@ -30,7 +30,7 @@ extension RecordFormat {
     )
 }
 
-/// What an import file needs to know of the account.
+/// The settings of an import file.
 struct ImportSettings: AdapterSettings {
     /// How the vendor finds a profile.
     enum Matching: String, NeutralWord {
@@ -42,7 +42,7 @@ struct ImportSettings: AdapterSettings {
 
     var database = 0
     var matching = Matching.email
-    /// Whether the configuration says how; where it does not, a profile without an address is found by what else it has.
+    /// Whether the configuration names the matching. Otherwise, a profile without an address is found by another identifier.
     var namesMatching = false
     var matchingIdentifier = IdentifierKind.external.rawValue
     var identifierFields: [IdentifierKind: String] = [.email: "email", .phone: "phones"]
@@ -153,16 +153,15 @@ extension ImportSettings {
         return settings
     }
 
-    /// A way to find a profile: the word for it, the kind of identifier it goes by, and the profile field that holds it where
-    /// the word does not say so.
+    /// A way to find a profile: its name, its kind of identifier, and its profile field if the name does not determine it.
     struct Way {
         let matching: Matching
         let kind: IdentifierKind
         var field: String?
     }
 
-    /// The ways to find a profile, the usual one first; each line names its own. Those behind the first are for contacts
-    /// that have nothing for the ones before.
+    /// The ways to find a profile, in order of preference. Each line names its own. Later ways are for contacts without the
+    /// identifier of earlier ones.
     var ways: [Way] {
         let usual =
             switch matching {
@@ -180,13 +179,13 @@ extension ImportSettings {
         Way(matching: .custom, kind: kind, field: identifierFields[kind])
     }
 
-    /// What is said of a contact that has nothing for any of the ways, and nothing else of it.
+    /// The finding about a contact that has no identifier for any of the ways.
     var missingKey: Finding {
         let words = ways.map(\.matching.rawValue).joined(separator: ", ")
         return FindingRow.recordMatching.at("identifiers", detail: "matching is \(words)")
     }
 
-    /// What is said of a no that no resource is named for.
+    /// The finding about an opt-out without a resource.
     var lostOptOut: FindingRow { lostOptOuts == .reject ? .recordOptOutLost : .recordResource }
 }
 
@@ -244,9 +243,9 @@ struct ImportSubscription: Sendable {
 struct ProfileWriter: RecordWriter {
     let settings: ImportSettings
 
-    /// What the matching goes by.
+    /// The kind of identifier by which profiles are matched.
     var keyKind: IdentifierKind? { settings.ways.first?.kind }
-    /// What it goes by where a contact has nothing for that.
+    /// The kinds of identifiers for contacts without the preferred one.
     var otherKeyKinds: [IdentifierKind] { settings.ways.dropFirst().map(\.kind) }
 
     mutating func write(_ contact: Contact, to bytes: inout [UInt8]) -> [Finding] {
@@ -258,7 +257,7 @@ struct ProfileWriter: RecordWriter {
     }
 }
 
-/// Makes a record of one contact, and notes what of it does not survive.
+/// Converts a contact to a record, and collects findings about losses.
 private struct ProfileComposer {
     let contact: Contact
     let settings: ImportSettings
@@ -271,7 +270,8 @@ private struct ProfileComposer {
     }
     private var phone: String? { contact.identifiers.first(.phone).flatMap(Address.phone) }
 
-    /// The record; nil if the vendor could not find or make a profile by it, or might write to somebody who said no.
+    /// Returns the record; nil if the vendor could not find or create a profile by it, or might write to a person who opted
+    /// out.
     mutating func record() -> ImportRecord? {
         guard var record = settings.ways.lazy.compactMap(record).first else {
             findings = [settings.missingKey]
@@ -285,7 +285,7 @@ private struct ProfileComposer {
         return findings.contains { $0.severity == .error } ? nil : record
     }
 
-    /// The record as far as it says how the profile is found; nil where the contact has nothing for that way.
+    /// Returns the start of a record with the identification of the profile; nil if the contact lacks the identifier.
     private func record(_ way: ImportSettings.Way) -> ImportRecord? {
         var record = ImportRecord(database: settings.database, matching: way.matching.rawValue, data: .null)
         let value: String?
@@ -320,7 +320,7 @@ private struct ProfileComposer {
         return fields
     }
 
-    /// Says which texts of the contact hold NUL.
+    /// Adds findings about texts that contain NUL.
     private mutating func noteControls() {
         let identifiers = contact.identifiers.enumerated().map { ("identifiers[\($0)]", JSONValue.string($1.value)) }
         let attributes = contact.attributes.sorted { $0.key < $1.key }.map { ("attributes".dot($0.rawValue), $1.wire) }
@@ -478,7 +478,7 @@ private struct ProfileComposer {
     ) -> [ImportSubscription] {
         guard let resource = resource(of: subscription) else {
             let isOptIn = status == Subscription.State.subscribed.rawValue
-            // A denial covers a topic without a resource: nobody is subscribed to it by this import.
+            // A denial covers a topic without a resource, because this import subscribes no person to it.
             let isCovered =
                 subscription.topic != nil && contact.consents.contains { Self.denies($0, subscription.channel) }
             findings.append((isOptIn || isCovered ? .recordResource : settings.lostOptOut).at(path))
@@ -505,7 +505,7 @@ private struct ProfileComposer {
         }
     }
 
-    /// The vendor's word for the state that allows least of all that the contact says of it; nil if nobody knows.
+    /// Returns the status that permits the least among the contact's statements; nil if there is none.
     private mutating func status(
         of subscription: Subscription,
         _ state: Subscription.State,
@@ -556,7 +556,7 @@ private struct ProfileComposer {
         }
     }
 
-    /// What of a device has no place, whether its token has one or not.
+    /// Adds findings about a device's data without a counterpart, whether or not its token has one.
     private mutating func noteDetails(of device: Device, _ path: String) {
         let usual = Device()
         let details = [
@@ -588,7 +588,7 @@ private struct ProfileComposer {
 }
 
 extension JSONValue {
-    /// Whether a text in it is, or holds, the character NUL; names of members count.
+    /// Whether a text in the value contains the character NUL, including names of members.
     var holdsNUL: Bool {
         switch self {
         case .string(let text): text.utf8.contains(0)

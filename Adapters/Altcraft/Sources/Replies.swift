@@ -2,7 +2,7 @@ import PatchbayAdapterKit
 import PatchbayJSON
 
 extension ReplyTable {
-    /// What the vendor's answers mean. The three known refusals are told apart by their text.
+    /// The meanings of the vendor's replies. Their text distinguishes the three known refusals.
     static let altcraft = ReplyTable(
         [
             .reply("a web page with HTTP 200–299", .retry, .replyPage, rule: .altcraft("R13")) {
@@ -30,11 +30,11 @@ extension ReplyTable {
     )
 }
 
-/// What the vendor says is wrong, read from its error text.
+/// A complaint of the vendor, read from the error text.
 struct ServerComplaint {
     private let text: String
 
-    /// The error text of an answer; nil if it has none.
+    /// Reads the error text of a reply; nil if it has none.
     init?(_ response: WireResponse) {
         guard let text = response.json?["error_text"]?.string, !text.isEmpty else { return nil }
         self.text = text
@@ -55,10 +55,10 @@ struct ServerComplaint {
     }
 }
 
-/// The vendor's numbers for how an operation ended, before and after they were renumbered. For people and logs; nothing
-/// here decides by them.
+/// The vendor's event codes for outcomes, before and after their renumbering. They serve people and logs; no decision
+/// depends on them.
 struct EventCodes: Sendable, Equatable {
-    /// Success, a final failure, a failure that is repeated; nil where that does not happen.
+    /// The numbers for success, a final failure, and a failure that is repeated; nil for an outcome that does not occur.
     struct Numbers: Sendable, Equatable {
         let success: Int?
         let final: Int?
@@ -69,9 +69,9 @@ struct EventCodes: Sendable, Equatable {
         }
     }
 
-    /// What the numbers are about: an endpoint, and for subscriptions a status.
+    /// The subject of the numbers: an endpoint, with a status for subscriptions.
     let name: String
-    /// As on the vendor's page and in the first SDKs; nil where there was no such request.
+    /// The numbers on the vendor's page and in the first SDKs; nil if there was no such request.
     let first: Numbers?
     /// As in newer SDKs.
     let renumbered: Numbers
@@ -89,7 +89,7 @@ struct EventCodes: Sendable, Equatable {
         EventCodes(name: "profileUpdate", first: nil, renumbered: .init(238, 438, 538)),
     ]
 
-    /// The row of a request; a subscription request is told apart by its status.
+    /// Returns the row of a request. Subscription requests have a row per status.
     static func row(_ endpoint: AltcraftDevice.Endpoint, status: String?) -> EventCodes? {
         RuleID.altcraft("R11").fire()
         let name = endpoint == .subscribe ? status ?? "" : endpoint.rawValue

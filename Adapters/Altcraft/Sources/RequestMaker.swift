@@ -9,7 +9,7 @@ struct RequestMaker {
     /// The request's id.
     let id: String
 
-    /// Makes a request of an operation; `part` says which of its several requests, nil is the first.
+    /// Prepares a request of an operation. The `part` names one of several requests; nil is the first.
     init(adapter: AltcraftDevice, authorization: Authorization, operation: OperationID, part: String?) {
         (self.adapter, self.authorization) = (adapter, authorization)
         id = RequestID.text(for: operation, part: part)
@@ -33,7 +33,7 @@ struct RequestMaker {
         )
     }
 
-    /// A question without a body.
+    /// Returns a GET request without a body.
     func get<Query>(_ path: String, _ query: FieldTable<Query>, _ values: Query) -> WireRequest {
         WireRequest("GET", url(path, query, values), headers: headers("application/json"))
     }
@@ -65,10 +65,10 @@ struct RequestMaker {
     }
 }
 
-/// The configured address, taken apart: what stands before the paths, and the query that goes with every request.
+/// The configured address, split into the base of all paths and the query of every request.
 struct ServiceAddress: Sendable {
     let base: String
-    /// Without its question mark; nil if there is none.
+    /// The query without its question mark; nil if there is none.
     let query: String?
 
     init(_ address: String) {

@@ -1,20 +1,20 @@
 import PatchbayAdapterKit
 import PatchbayModel
 
-/// Resources of an account's settings that can't be told apart, or are none.
+/// Findings about resources in the settings that are shared or invalid.
 ///
-/// A resource holds one word for each address. Were two topics to share one, a no to the first and a yes to the second would go
-/// to the same place, and the last would count.
+/// A resource has one status per address. If two topics shared a resource, an opt-out from the first and an opt-in to the
+/// second would set the same status, and the last would win.
 struct ResourceProblems: Sendable {
     private(set) var findings: [Finding] = []
 
-    /// Looks at resources by name.
+    /// Checks the resources of a setting.
     ///
     /// - Parameters:
-    ///   - resources: the numbers by name, as the settings hold them.
-    ///   - path: where they stand.
-    ///   - taken: numbers that other settings name already, with those settings' names.
-    ///   - group: the part of a name within which each number may stand once.
+    ///   - resources: The numbers by name, as in the settings.
+    ///   - path: The path of the setting.
+    ///   - taken: The numbers in other settings, with those settings' names.
+    ///   - group: Returns the part of a name within which each number must be unique.
     init<Name: NeutralKey>(
         _ resources: [Name: String],
         at path: String,

@@ -9,7 +9,7 @@ extension RuleID {
 /// The vendor's rules by group: Q query, H headers, B bodies, T tokens, F fields, R outcomes and repeats, S answers,
 /// L log-in, A credentials, P push events, M custom events, E ends (identity, consent, unregister, erasure), X files.
 extension Rule {
-    /// Where a rule is known from.
+    /// The source of a rule.
     private enum Source {
         static let page = "Altcraft: SDK functions (push subscriptions, log-in and log-out, status queries)"
         static let ios = "altcraft/ios-sdk"

@@ -2,14 +2,14 @@ public import PatchbayAdapterKit
 import PatchbayJSON
 public import PatchbayModel
 
-/// What a configuration says about one Altcraft mobile push resource.
+/// The settings of one Altcraft mobile push resource.
 ///
-/// There is no place for an API token of the server interface: it must never live in an app.
+/// They contain no API token of the server API: it must never be part of an app.
 public struct AltcraftSettings: AdapterSettings {
-    /// Which request carries changes of attributes and tags.
+    /// The request that carries changes of attributes and tags.
     public enum ProfileUpdates: String, NeutralWord {
-        /// The request for profiles with a contact's token; with a role token the subscription request, which alone
-        /// names the push token by which the profile is found.
+        /// The profile request with a contact's token. With a role token the subscription request, because only it
+        /// contains the push token by which the profile is found.
         case automatic
         /// The request for profiles alone.
         case profileUpdate
@@ -17,7 +17,7 @@ public struct AltcraftSettings: AdapterSettings {
         case subscribe
     }
 
-    /// What becomes of an operation that the vendor answers with 401 or 403.
+    /// The treatment of an operation whose reply is 401 or 403.
     public enum OnUnauthorized: String, NeutralWord {
         /// It is rejected, as the vendor documents.
         case reject
@@ -25,7 +25,7 @@ public struct AltcraftSettings: AdapterSettings {
         case suspend = "park"
     }
 
-    /// What the query says as matching mode when a role token signs.
+    /// The matching mode in the query when a role token signs.
     public enum RoleTokenMatching: String, NeutralWord {
         /// `push_sub`, as on Android: by push token.
         case pushSubscription = "push_sub"
@@ -33,7 +33,7 @@ public struct AltcraftSettings: AdapterSettings {
         case token
     }
 
-    /// The vendor's words for a phone or tablet.
+    /// The vendor's names for a phone or tablet.
     public enum DeviceType: String, NeutralWord {
         /// As in the vendor's page and the first SDKs.
         case mobile = "Mobile"
@@ -41,7 +41,7 @@ public struct AltcraftSettings: AdapterSettings {
         case mob
     }
 
-    /// How a query says yes and no.
+    /// The form of Boolean values in a query.
     public enum FlagText: String, NeutralWord {
         /// `true` and `false`.
         case words
@@ -49,7 +49,7 @@ public struct AltcraftSettings: AdapterSettings {
         case digits
     }
 
-    /// How a gender is written.
+    /// The form of a gender.
     public enum GenderForm: String, NeutralWord {
         /// `male` and `female`.
         case word
@@ -57,31 +57,31 @@ public struct AltcraftSettings: AdapterSettings {
         case code
     }
 
-    /// What becomes of a profile or subscription field whose value is null.
+    /// The treatment of a profile or subscription field whose value is null.
     public enum NullFields: String, NeutralWord {
         /// It is sent, as on Android.
         case send
-        /// It is left out with a finding, as on iOS.
+        /// The field is left out with a finding, as on iOS.
         case omit
     }
 
-    /// What the vendor makes of the list of categories in a subscription request.
+    /// The vendor's treatment of the list of categories in a subscription request.
     public enum CategoryLists: String, NeutralWord {
-        /// Categories that are not named stay as they are: only what changes is sent.
+        /// Categories outside the list stay as they are. Only changes are sent.
         case merge
-        /// Categories that are not named are taken away: the whole list is sent, and asked for where it is not known.
+        /// Categories outside the list are removed. The whole list is sent, after a query if it is unknown.
         case replace
     }
 
-    /// What an error number in an answer of 200 to 299 means.
+    /// The meaning of an error number in a reply with a status of 200 to 299.
     public enum ErrorInSuccess: String, NeutralWord {
-        /// Nothing: the status decides, as in both SDKs. A finding tells of it.
+        /// The status decides, as in both SDKs. A finding reports the number.
         case accept
         /// The operation is rejected and can be replayed.
         case reject
     }
 
-    /// How a custom event writes the message that it belongs to.
+    /// The form of a message's id in a custom event.
     public enum MessageIDForm: String, NeutralWord {
         /// As a JSON string, in quotes, as on iOS.
         case json
@@ -91,15 +91,15 @@ public struct AltcraftSettings: AdapterSettings {
 
     /// The interface's address, without a slash at its end.
     public var apiURL = ""
-    /// The resource's role token; where it is set, it signs everything and no contact's own token is used.
+    /// The resource's role token. If set, it signs every request, and no contact's own token is used.
     public var roleToken: Secret?
     /// The matching mode beside a role token.
     public var roleTokenMatching = RoleTokenMatching.pushSubscription
-    /// The pixel that receives custom events; empty: none.
+    /// The pixel that receives custom events; empty for none.
     public var pixel = ""
     /// The client id that custom events carry.
     public var clientID = ""
-    /// The profile field of type tags; empty: none.
+    /// The profile field of type tags; empty for none.
     public var tagsField = ""
     /// The vendor's names of attributes, where they differ.
     public var fieldNames = AltcraftField.systemNames
@@ -107,24 +107,24 @@ public struct AltcraftSettings: AdapterSettings {
     public var identifiersAsFields = false
     /// Which request carries changes of attributes and tags.
     public var profileUpdates = ProfileUpdates.automatic
-    /// Whether the app's id, installation and version stand among the subscription fields.
+    /// Whether the app's id, installation and version are part of the subscription fields.
     public var appFields = true
-    /// What becomes of an operation whose fresh credential is answered with 401 or 403, too.
+    /// The treatment of an operation whose fresh credential is also refused with 401 or 403.
     public var onUnauthorized = OnUnauthorized.reject
-    /// The vendor's word for a phone or tablet.
+    /// The vendor's name for a phone or tablet.
     public var deviceType = DeviceType.mobile
-    /// How a query says yes and no.
+    /// The form of Boolean values in a query.
     public var flagText = FlagText.words
-    /// How a gender is written.
+    /// The form of a gender.
     public var genderForm = GenderForm.word
 
-    /// What becomes of a field whose value is null.
+    /// The treatment of a field whose value is null.
     public var nullFields = NullFields.send
-    /// What the vendor makes of a list of categories.
+    /// The vendor's treatment of a list of categories.
     public var categoryLists = CategoryLists.merge
-    /// What an error number in a success means.
+    /// The meaning of an error number in a success.
     public var errorInSuccess = ErrorInSuccess.accept
-    /// How a custom event writes its message.
+    /// The form of a message's id in a custom event.
     public var messageIDForm = MessageIDForm.json
     /// Whether the release of a suspension names the matching mode.
     public var releaseMatching = true

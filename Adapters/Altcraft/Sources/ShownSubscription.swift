@@ -2,16 +2,16 @@ import PatchbayAdapterKit
 import PatchbayJSON
 import PatchbayModel
 
-/// A subscription as the platform shows it, in files and in answers alike.
+/// A subscription as the platform shows it, in files and in replies.
 struct ShownSubscription: Sendable {
     let json: JSONValue
 
     init(_ json: JSONValue) { self.json = json }
 
-    /// The channel; nil if none is named.
+    /// The channel; nil if the entry names none.
     var channel: String? { json["channel"]?.string.flatMap { $0.isEmpty ? nil : $0 } }
 
-    /// The number of the resource, which may stand there as text; nil if it is no whole number from 1.
+    /// The number of the resource, which may be text; nil if it is no whole number from 1.
     var resource: Int? {
         let value = json["resource_id"]
         guard let number = value?.number ?? value?.string.flatMap({ JSONNumber(text: $0.trimmed) }) else { return nil }
@@ -20,26 +20,26 @@ struct ShownSubscription: Sendable {
         return Int(whole).flatMap { $0 > 0 ? $0 : nil }
     }
 
-    /// Whether a status stands there, readable or not.
+    /// Whether the subscription has a status, readable or not.
     var hasStatus: Bool { json["status"].map { !$0.isNull } ?? false }
 
-    /// The state of the status, which is a word in either case or a number; nil if it is none of the vendor's.
+    /// The state of the status, which is a name in either case or a number; nil if it is not one of the vendor's.
     var state: Subscription.State? { json["status"].flatMap(Self.state) }
 
-    /// The state of a status; nil if it is none of the vendor's.
+    /// Returns the state of a status; nil if it is not one of the vendor's.
     static func state(_ status: JSONValue) -> Subscription.State? {
         let text = status.string?.trimmed.lowercased() ?? status.integer.map { String($0) }
         return text.flatMap { states[$0] }
     }
 
-    /// The member of a profile with its global status: an opt-out there is one of every channel, and an opt-in says nothing.
+    /// The member of a profile with its global status. An opt-out in it covers every channel, an opt-in has no effect.
     static let globalStatus = "_status"
 
-    /// The words and numbers that are no opt-out.
+    /// The names and numbers that are no opt-out.
     static let neutralStatuses: [String] = states.filter { $0.value == .subscribed || $0.value == .unknown }.keys
         .sorted()
 
-    /// The vendor's statuses: each is written as its word or as its number.
+    /// The vendor's statuses. Each is written as its name or as its number.
     ///
     /// An address that cannot be reached (3, 6) or is not confirmed (4) is neither an opt-in nor an opt-out.
     static let statuses: [(number: Int, word: String, state: Subscription.State)] = [
@@ -48,14 +48,14 @@ struct ShownSubscription: Sendable {
         (6, "invalid", .unknown),
     ]
 
-    /// The states by word and by number. The word `unknown` is the model's own.
+    /// The states by name and by number. The name `unknown` is the model's own.
     static let states: [String: Subscription.State] =
         ConsentTable.altcraft.states(of: ConsentTable.status).merging(["unknown": .unknown]) { own, _ in own }
 
     /// The members of an entry that hold the address it is for, by the kind of identifier.
     static let addressMembers: [(name: String, kind: IdentifierKind)] = [("email", .email), ("phone", .phone)]
 
-    /// The address that the entry is for; nil if it names none.
+    /// The address of the entry; nil if it names none.
     var address: Identifier? {
         let channel = channel
         let members = Self.addressMembers.filter { ($0.kind == .email) == (channel == Channel.email.rawValue) }

@@ -2,7 +2,7 @@ import PatchbayAdapterKit
 import PatchbayJSON
 import PatchbayModel
 
-// The fields of every record that goes to the vendor, one row each.
+// The fields of every request, one row each.
 
 /// A subscription request: subscribe, unsubscribe or suspend.
 struct SubscriptionCall: Sendable {
@@ -45,7 +45,7 @@ struct SubscriptionCall: Sendable {
     )
 }
 
-/// A category of a subscription, as it is sent.
+/// A category of a subscription in a request.
 struct Category: Sendable, Equatable {
     var name: String
     var active: Bool?
@@ -59,7 +59,7 @@ struct Category: Sendable, Equatable {
     )
 }
 
-/// Facts of the device that stand among a subscription's fields.
+/// The device facts among a subscription's fields.
 struct CollectedFacts: Sendable {
     var facts: DeviceFacts
     var installation: String?
@@ -141,7 +141,7 @@ extension WireFormat<Int> {
     }
 }
 
-/// A push token that takes the place of another.
+/// A push token that replaces another.
 struct TokenUpdateCall: Sendable {
     var old: PushAddress
     var new: PushAddress

@@ -8,7 +8,7 @@ import Testing
 
 @testable import PatchbayAltcraft
 
-/// Work waits while the person, the consent, the credential or the push token changes.
+/// Operations wait while the person, the consent, the credential or the push token changes.
 @Suite("Altcraft: waiting work survives changing facts") struct ChangingFactsTests {
     private static let subscribe = change(.subscribed)
     private static let logOut = Action.switchContact(ContactSwitch(.logOut))
@@ -267,7 +267,7 @@ import Testing
         driver.capture(Self.subscribe)
         driver.drain()
         #expect(statuses(driver) == ["11 7c1f unsubscribed", "12 7c1f subscribed"])
-        // What she says herself is stronger than what an unknown person says later.
+        // A person's own decision takes precedence over a later one of an unknown person.
         driver.capture(Self.change(.unsubscribed))
         driver.capture(Self.logOut)
         driver.capture(Self.subscribe)

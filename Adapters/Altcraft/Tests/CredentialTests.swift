@@ -154,7 +154,7 @@ import Testing
         scene.memory = next
         #expect(scene.plan(fresh).request != nil)
         #expect(scene.plan(opened).request != nil)
-        // What waited unseen for its turn is as old as the rest.
+        // An operation outside the window is as old as the others.
         #expect(scene.plan(old[0]).settled?.finding?.code == "altcraft.roleToken.changed")
     }
 

@@ -32,7 +32,7 @@ extension AdapterTestDriver<AltcraftDevice, AltcraftSimulator> {
         )
     }
 
-    /// Captures an operation and lets time pass until it has an outcome; nil if it still waits after a day.
+    /// Captures an operation and advances the time until it has an outcome; nil if it still waits after a day.
     @discardableResult
     func deliver(_ operation: EngagementOperation) -> OperationOutcome? {
         advance(by: .seconds(1))
@@ -43,7 +43,7 @@ extension AdapterTestDriver<AltcraftDevice, AltcraftSimulator> {
 }
 
 extension AltcraftMemory {
-    /// The token under which the vendor confirmed a subscription last. Setting it makes that Aino's.
+    /// The address of the last confirmed subscription. Setting it creates a subscription of Aino with that address.
     var saved: PushAddress? {
         get { holdings.last { $0.certainty == .held }?.address }
         set {
@@ -60,7 +60,7 @@ extension AltcraftMemory {
         for place in holdings.indices { (holdings[place].status, holdings[place].mayBeSubscribed) = (nil, true) }
     }
 
-    /// Notes a subscription as the vendor last showed it; without a status it is not known, and `absent` is none.
+    /// Records a subscription as the vendor last showed it. Without a status it is unknown; `absent` means that there is none.
     mutating func hold(_ status: String?, of contact: String? = "aino", at address: PushAddress, isAbsent: Bool = false)
     {
         note(
@@ -75,7 +75,7 @@ extension AltcraftMemory {
     }
 }
 
-/// A plan made of hand-made values.
+/// A planning situation from handwritten values.
 struct Scene {
     var adapter: AltcraftDevice
     var memory = AltcraftMemory()
@@ -125,7 +125,7 @@ struct Scene {
         adapter.plan(PendingOperations(pending), memory: memory, at: Moment(now: Corpus.start, date: Corpus.start))
     }
 
-    /// The request that an operation becomes; nil if it does not leave.
+    /// Returns the request of an operation; nil if it is not sent.
     func request(_ action: Action, options: JSONObject = [:], step: AltcraftDevice.Step? = nil) -> WireRequest? {
         plan(pending(action, options: options, step: step)).request
     }
@@ -134,7 +134,7 @@ struct Scene {
         adapter.examine(Driver.operation(action, "op", contact: "aino", options: options))
     }
 
-    /// What an outcome means for an operation whose request this scene plans.
+    /// Returns the verdict of an operation whose request gets an outcome.
     mutating func verdict(
         _ action: Action,
         _ outcome: Outcome,

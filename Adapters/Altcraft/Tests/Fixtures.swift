@@ -8,14 +8,14 @@ import PatchbayTesting
 
 @testable import PatchbayAltcraft
 
-/// JSON Web Tokens as a back end makes them; nobody here looks at the signature.
+/// JSON Web Tokens like those of a back end. Their signature is not checked.
 enum Token {
-    /// A token whose claim finds a profile by phone number in a database.
+    /// Returns a token whose claim finds a profile by phone number in a database.
     static func phone(_ number: String, database: Int) -> Secret {
         make(#"{"db_id":\#(database),"matching":"phone","phone":"\#(number)"}"#)
     }
 
-    /// A token whose claim `matching` holds that text.
+    /// Returns a token with a text as its claim `matching`.
     static func make(_ claim: String) -> Secret {
         signed(JSONValue.object(["matching": .string(claim), "exp": 1_999_999_999]).text)
     }
@@ -113,7 +113,7 @@ enum Fixture {
         "begunPersonChange": ["contact": "c-1001", "sequence": 3], "departures": [["sequence": 2]], "leftAt": 2,
     ]
 
-    /// Memory as version 2 stores it, beside a role token and with the categories that it must know.
+    /// A memory of version 2, with a role token and the required categories.
     static let signedMemory: JSONValue = [
         "registered": .string(Corpus.phone.json.text),
         "saved": ["provider": "ios-apns", "token": "0aa1"],

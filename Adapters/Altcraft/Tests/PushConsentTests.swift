@@ -8,7 +8,7 @@ import Testing
 
 @testable import PatchbayAltcraft
 
-/// No person who has left stays reached, whatever the next person allows and whatever the vendor replies.
+/// No person who has logged out stays reachable, regardless of the next person's consent and the vendor's replies.
 @Suite("Altcraft: a change of person and consent") struct PushConsentTests {
     private static func push(_ state: Subscription.State) -> Action {
         .changeSubscription(Subscription(channel: .push, state: state))

@@ -6,7 +6,7 @@ import Testing
 @testable import PatchbayAltcraft
 
 @Suite("Altcraft README") struct ReadmeTests {
-    /// The tables of the README, by the name that stands in their marks.
+    /// The tables of the README, by the names in their markers.
     private var tables: [ReadmeTables.Named] {
         [
             ("settings", AltcraftSettings.table.markdown),

@@ -123,9 +123,9 @@ import Testing
                     "error altcraft.record.optOutLost subscriptions[1]"
                 ]
             )
-            let told = try write(contact, ["lostOptOuts": "warn"])
-            #expect(try JSONValue(parsing: told.text)["data"]?["subscriptions"]?.array?.count == 1)
-            #expect(told.findings.map(\.code) == ["altcraft.record.resource"])
+            let warned = try write(contact, ["lostOptOuts": "warn"])
+            #expect(try JSONValue(parsing: warned.text)["data"]?["subscriptions"]?.array?.count == 1)
+            #expect(warned.findings.map(\.code) == ["altcraft.record.resource"])
         }
         let denied = Contact(
             identifiers: Corpus.aino,
@@ -223,7 +223,7 @@ import Testing
         // An earlier line may have subscribed the contact to the topic.
         #expect(try JSONValue(parsing: text)["data"]?["subscriptions"] == [no, topic])
         #expect(findings.map(\.code) == ["altcraft.record.consent", "altcraft.record.token"])
-        // A no to a topic is none to its channel.
+        // An opt-out from a topic is not an opt-out from its channel.
         contact.subscriptions = [Subscription(channel: .email, topic: "weekly_offers", state: .unsubscribed)]
         let both = try JSONValue(parsing: write(contact).text)["data"]?["subscriptions"]?.array
         #expect(both?.map { $0["resource_id"] } == [32, 31] && both?.last == no)
@@ -235,7 +235,7 @@ import Testing
             ]
         )
         #expect(try !write(contact, ["resourceId": nil, "lostOptOuts": "warn"]).text.isEmpty)
-        // Where no address is there is nobody to leave alone.
+        // Without an address, there is no person to protect from messages.
         contact.consents = [Consent(purpose: .messaging, channel: .inApp, state: .denied)]
         #expect(try !write(contact, ["resourceId": nil]).text.isEmpty)
         (contact.subscriptions, contact.consents) = ([], [Consent(purpose: .messaging, state: .denied)])
@@ -339,9 +339,9 @@ import Testing
         #expect(findings.allSatisfy { $0.severity != .error } && text.contains(#""note":"a\u0000b""#))
         let record = try #require(try read(text, ["tagsField": "labels"]).first)
         #expect(record.contact?.attributes["note"] == .string(nul))
-        let told = record.findings.filter { $0.code == "altcraft.profile.control" }.map(\.path)
+        let warned = record.findings.filter { $0.code == "altcraft.profile.control" }.map(\.path)
         #expect(
-            told.sorted() == ["data.labels", "data.note", "data.parts", "data.subscriptions"]
+            warned.sorted() == ["data.labels", "data.note", "data.parts", "data.subscriptions"]
         )
         let plain = Contact(identifiers: [Identifier(.email, "a@x.example")])
         #expect(try read(write(plain, ["matching": "email"]).text).first?.findings == [])
@@ -497,8 +497,8 @@ import Testing
     ) throws {
         let record = try record("[\(words.map { entry("email", $0) }.joined(separator: ","))]")
         #expect(record.contact?.subscriptions.map(\.state) == [state])
-        let isTold = record.findings.contains { $0.code == "altcraft.profile.contradiction" }
-        #expect(isTold == (Set(words).count > 1))
+        let isReported = record.findings.contains { $0.code == "altcraft.profile.contradiction" }
+        #expect(isReported == (Set(words).count > 1))
     }
 
     @Test(.shows("altcraft/X9", of: AltcraftDevice.self))

@@ -44,8 +44,8 @@ import Testing
         let busy = WireResponse(503, headers: [WireHeader("Retry-After", "120")])
         let verdict = scene.verdict(Self.event, .replied(busy)).verdict
         #expect(verdict == .retry(.at(Corpus.start + .seconds(120))))
-        let forEver = WireResponse(503, headers: [WireHeader("Retry-After", "99999999")])
-        #expect(scene.verdict(Self.event, .replied(forEver)).verdict == .retry(.at(Corpus.start + .seconds(86_400))))
+        let longWait = WireResponse(503, headers: [WireHeader("Retry-After", "99999999")])
+        #expect(scene.verdict(Self.event, .replied(longWait)).verdict == .retry(.at(Corpus.start + .seconds(86_400))))
     }
 
     @Test(.shows("altcraft/R7", of: AltcraftDevice.self))
@@ -201,13 +201,13 @@ import Testing
                 startedAt: Corpus.start,
                 moment: Moment(now: Corpus.start, date: Corpus.start)
             )
-            let told = try #require(scene.adapter.interpret(exchange, memory: &scene.memory).incoming.first?.object)
-            #expect(told["attempt"] == .string(pending.id.rawValue))
-            let answer = try #require(AltcraftAnswer(.object(told)))
+            let callback = try #require(scene.adapter.interpret(exchange, memory: &scene.memory).incoming.first?.object)
+            #expect(callback["attempt"] == .string(pending.id.rawValue))
+            let answer = try #require(AltcraftAnswer(.object(callback)))
             #expect(answer.renumberedEventCode == 530)
             #expect((answer.httpCode, answer.errorText) == (outcome.reply?.status, expected["errorText"]?.string))
-            #expect(told["httpCode"] == expected["httpCode"])
-            #expect(told["eventCode"] == 530)
+            #expect(callback["httpCode"] == expected["httpCode"])
+            #expect(callback["eventCode"] == 530)
         }
         let no = scene.verdict(RequestTests.subscribe, Self.complaint("no")).verdict?.answer
         #expect(

@@ -6,7 +6,7 @@ import PatchbayTesting
 
 @testable import PatchbayAltcraft
 
-/// The server API of a shop whose database has a place for everything in the corpus.
+/// The server API of a shop whose database has a field for every attribute of the corpus.
 enum ServerFixture {
     static let token = "c7f55f8f-token-of-the-back-end"
 
@@ -35,7 +35,7 @@ enum ServerFixture {
                 "apiToken": .string(token), "dbId": 12, "pushResource": 31, "poison": "poison",
             ]),
             refusal: WireResponse(400, json: ["error": 400, "error_text": "Incorrect request"]),
-            // So that the platform knows Aino, and where to reach her.
+            // The platform needs the contact Aino with an address.
             preparation: [
                 corpus.operation(0, 0, .identify([Corpus.aino[1], Identifier(.phone, "+358401234567")]))
             ],
@@ -56,8 +56,8 @@ enum ServerFixture {
                     ]
                 ),
             ],
-            // Nobody can tell whether a goal or an increment was taken that the process died of: it stays so.
-            // And a goal is reached by a profile: nobody's first word can be one.
+            // It is unknown whether the vendor accepted a goal or an increment that was in flight when the process crashed. A
+            // goal needs an existing profile, so it can't be a contact's first operation.
             exemptions: ["goal-in-uncertainty", "increment-in-uncertainty"].map {
                 Exemption(
                     check: "a cut conversation ends as the whole one",
@@ -75,7 +75,7 @@ enum ServerFixture {
         )
     }
 
-    /// Samples that show what is peculiar to this API.
+    /// Samples of behavior that is specific to this API.
     private static var extras: [Sample] {
         let corpus = Corpus(side: .server)
         func of(_ contact: String, _ number: Int, _ place: Int, _ action: Action) -> EngagementOperation {

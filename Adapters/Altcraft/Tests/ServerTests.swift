@@ -40,7 +40,7 @@ import Testing
     @Test(.shows("altcraft/V2", "altcraft/V10", of: AltcraftServer.self), arguments: [401, 402, 403])
     func `what only a person can mend stops, and keeps everything`(_ code: Int) throws {
         let driver = try ServerDriver()
-        // The number may stand beside HTTP 200, too.
+        // The error number may come with status 200, too.
         driver.instead = [
             ("/import_batch", code == 402 ? .json(200, ["error": 402, "error_text": "Tariff"]) : .status(code))
         ]
@@ -172,7 +172,7 @@ import Testing
     @Test(.shows("altcraft/V11", "altcraft/F9", "altcraft/F14", of: AltcraftServer.self))
     func `a contact has one profile in a request, and a field one instruction`() throws {
         let driver = try ServerDriver(["lanes": 1])
-        // Two subjects may speak of one contact.
+        // Two subjects may have the same contact.
         try driver.world.capture([
             driver.operation("c-1", .changeTags(TagChange(replace: ["silver", "music"]))),
             driver.operation("c-1", .changeTags(TagChange(add: ["gold"], remove: ["silver"]))),
@@ -305,7 +305,7 @@ import Testing
             ]
         )
         #expect(driver.account.profiles[0].optOuts == 1)
-        // The address of the resource comes before the profile's own.
+        // The address of the resource takes precedence over the profile's own.
         try driver.say("c-1", .identify([Identifier(.email, "new@shop.test")]))
         try driver.say("c-1", .changeSubscription(Subscription(channel: .email, state: .unsubscribed)))
         try driver.advance(30)
@@ -371,12 +371,12 @@ import Testing
         try driver.advance(30)
         #expect(driver.outcome(optOut)?.summary == "unchanged altcraft.server.optOut.kept")
         #expect(driver.account.profiles.isEmpty)
-        // The platform makes the contact with a phone that is subscribed.
+        // The platform creates the contact with a subscribed phone number.
         try driver.say("c-1", ServerDriver.set("town", "Turku"))
         try driver.advance(30)
         #expect(driver.account.profiles.first?.subscriptions.map { $0["status"] } == ["unsubscribed"])
 
-        // A later opt-in takes its place.
+        // A later opt-in replaces it.
         try driver.say("c-2", off)
         try driver.advance(30)
         try driver.say("c-2", ServerDriver.set("town", "Turku"))
@@ -495,7 +495,7 @@ import Testing
             try driver.advance(600)
             #expect(driver.outcome(id)?.finding?.code == "altcraft.server.uncertainDelivery")
         }
-        // Who says that he can't now has not done it.
+        // A refusal for now, and a request that was not sent, mean that the goal was not accepted.
         driver.instead = [("/register", .status(503)), ("/register", .failed(TransportFailure(.notSent, "offline")))]
         let sure = try driver.say("c-1", order)
         try driver.advance(600)
@@ -513,7 +513,7 @@ import Testing
     func `a number grows once`() throws {
         let driver = try ServerDriver(["lanes": 1])
         let grow = Action.changeAttributes(["points": .increment(ExactDecimal(5))])
-        // What grows never goes with what can be repeated.
+        // Increments never share a request with operations that can be repeated.
         let operations = (1...6).map { driver.operation("c-\($0)", $0 % 2 == 0 ? grow : ServerDriver.set("points", 1)) }
         try driver.world.capture(operations)
         try driver.advance(10)
@@ -528,7 +528,7 @@ import Testing
         try driver.advance(60)
         #expect(driver.outcome(unsure)?.finding?.code == "altcraft.server.uncertainDelivery")
         #expect(driver.fields(of: "c-2")?["points"] == 5)
-        // A yes of which nobody knows whose it is, is no yes, and no reason to count again.
+        // A success that is ambiguous is neither a success nor a reason to increment again.
         driver.instead = [("/import_batch", .json(200, ["error": 0, "result": [["error": 0]]]))]
         let two = [driver.operation("c-2", grow), driver.operation("c-4", grow)]
         try driver.world.capture(two)
@@ -595,7 +595,7 @@ import Testing
         #expect(driver.outcome(first)?.term == .accepted)
         #expect(driver.outcome(second)?.finding?.code == "altcraft.server.erase.nobody")
         #expect(driver.account.profiles.isEmpty)
-        // A status alone may come from whoever stands in between.
+        // A bare status may come from a proxy.
         driver.instead = [("/delete", .replied(WireResponse(404)))]
         let third = try driver.say("c-1", .erase)
         try driver.advance(30)
@@ -625,7 +625,7 @@ import Testing
         }
         #expect(Set(found.compactMap { $0["crm_id"]?.string }).count == 25)
         #expect(from == .null)
-        // Where the vendor names the next page, its word counts.
+        // The vendor's own pointer to the next page takes precedence.
         driver.instead = [("/list", .json(200, ["error": 0, "next_id": "n-2", "data": [["id": "n-1"]]]))]
         let first = ReadRequest("profiles", arguments: ["limit": 1])
         #expect(try driver.ask("c-10", first, seconds: 2)?.answer?["next"] == "n-2")
@@ -698,7 +698,7 @@ import Testing
                 "settings.matchingField", "settings.resources.email", "settings.resources.push",
             ]
         )
-        // A resource holds one word of an address: two topics of a channel can't share it, two channels can.
+        // A resource has one status per address: two topics of a channel can't share it, two channels can.
         let shared = #expect(throws: SettingsError.self) {
             try ServerFixture.adapter([
                 "resources": [

@@ -12,7 +12,7 @@ import Testing
 @Suite("Altcraft simulator") struct SimulatorTests {
     private static let base = "https://push.altcraft.example"
 
-    /// A request that the adapter makes, changed by the test.
+    /// Returns the reply to a request of the adapter that the test changes.
     private func respond(
         _ action: Action,
         options: JSONObject = [:],
@@ -96,8 +96,8 @@ import Testing
     }
 
     @Test func `sync decides whether the answer has a profile`() throws {
-        let told = try respond(RequestTests.subscribe) { _ in }
-        #expect(told.json?["profile"]?["subscription"]?["status"] == "subscribed")
+        let synchronous = try respond(RequestTests.subscribe) { _ in }
+        #expect(synchronous.json?["profile"]?["subscription"]?["status"] == "subscribed")
         let silent = try respond(RequestTests.subscribe, options: ["sync": false]) { _ in }
         #expect(silent.status == 200)
         #expect(silent.json?["profile"] == .null)

@@ -89,7 +89,8 @@ import Testing
                 "new_provider": "ios-apns",
             ]
         )
-        // A subscription waits for the registration that brings the update, shown or not, and brings it itself if there is none.
+        // A subscription waits for the registration that carries the update, in the window or not. Without one, it updates
+        // itself.
         let registration = HiddenOperations.Entry(
             Driver.operation(.registerDevice(Corpus.phone), "r", contact: "aino"),
             sequence: 1
@@ -140,7 +141,7 @@ import Testing
         _ = scene.verdict(.registerDevice(Fixture.renewedPhone), .failed(TransportFailure(.lost, "timedOut")))
         #expect(scene.memory.saved == old)
         let back = scene.request(.registerDevice(Corpus.phone))?.json
-        // The unacknowledged update is repeated first: nobody knows from which token the next one starts.
+        // The unacknowledged update is repeated first, because the vendor may hold either of its two tokens.
         #expect(back?["old_token"] == .string(Fixture.token))
         #expect(back?["new_token"] == .string(Fixture.renewedPhone.pushToken?.value ?? ""))
         _ = scene.verdict(.registerDevice(Corpus.phone), .replied(WireResponse(200, json: ["error": 0])))
@@ -230,7 +231,7 @@ import Testing
     {
         let driver = try Driver()
         driver.deliver(Driver.operation(RequestTests.subscribe, "s", contact: "aino"))
-        // The vendor may have done it, or not, when the process dies and the vendor is left.
+        // When the process crashes and the vendor is left, the vendor may or may not have processed the request.
         driver.processesReplacedRequests = vendorWorked
         driver.nextOutcomesByEndpoint[.tokenUpdate] = [.failed(TransportFailure(.lost, "timedOut"))]
         driver.capture(together: [Driver.operation(.registerDevice(Fixture.renewedPhone), "r", contact: "aino")])
@@ -239,7 +240,7 @@ import Testing
         #expect(Set(statuses(driver)) == ["suspended"])
     }
 
-    /// A person who was subscribed when the vendor was left.
+    /// Returns an installation whose person was subscribed when the vendor was left.
     private func away() throws -> Driver {
         let driver = try Driver()
         driver.deliver(Driver.operation(RequestTests.subscribe, "s", contact: "aino"))
@@ -283,10 +284,10 @@ import Testing
 
     @Test func `a return undoes no word of the person's, and nothing of somebody else's`() throws {
         let device = Action.registerDevice(Corpus.phone)
-        let told = try away()
-        told.state.profiles[0].subscriptions[0].status = "unsubscribed"
-        told.deliver(Driver.operation(device, "r", contact: "aino"))
-        #expect(statuses(told) == ["unsubscribed"])
+        let registered = try away()
+        registered.state.profiles[0].subscriptions[0].status = "unsubscribed"
+        registered.deliver(Driver.operation(device, "r", contact: "aino"))
+        #expect(statuses(registered) == ["unsubscribed"])
 
         let paused = try Driver()
         for (id, state) in [("s", Subscription.State.subscribed), ("p", .suspended)] {

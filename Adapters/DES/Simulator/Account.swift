@@ -2,7 +2,7 @@ import PatchbayAdapterKit
 import PatchbayJSON
 import PatchbayModel
 
-/// What the vendor's application is like; an empty list means that anything is known.
+/// The settings of a simulated application. An empty list means that every value is known.
 struct Account: AdapterSettings {
     var applicationCodes: [String] = []
     var takesAnonymous = true

@@ -2,7 +2,7 @@ import PatchbayAdapterKit
 import PatchbayJSON
 import PatchbayModel
 
-/// A no of the vendor.
+/// A refusal by the vendor.
 struct Refusal: Error {
     let status: Int
     let text: String
@@ -12,7 +12,7 @@ struct Refusal: Error {
     static func bad(_ text: String) -> Refusal { Refusal(400, text) }
 }
 
-// A regular expression would be compiled at each use, and every request has several of these.
+// These checks avoid regular expressions, which would be compiled at each use, several times per request.
 extension String {
     /// The text with a zero for each ASCII digit.
     var form: String { String(decoding: utf8.map { (0x30...0x39).contains($0) ? 0x30 : $0 }, as: UTF8.self) }
@@ -30,17 +30,17 @@ extension String {
     }
 }
 
-/// A JSON object that the vendor reads strictly.
+/// A JSON object that the simulator parses strictly.
 struct Body {
     let object: JSONObject
 
     /// Reads an object.
     ///
     /// - Parameters:
-    ///   - json: the value.
-    ///   - required: members that must be there.
-    ///   - optional: members that may be there; any other is refused.
-    /// - Throws: what the vendor says no to.
+    ///   - json: The value.
+    ///   - required: The required members.
+    ///   - optional: The optional members; any other member is refused.
+    /// - Throws: The refusal of an invalid object.
     init(_ json: JSONValue?, _ required: [String], optional: [String] = []) throws(Refusal) {
         guard let object = json?.object else { throw .bad("the body is no JSON object") }
         for name in required where object[name] == nil { throw .bad("\(name) is missing") }
@@ -112,7 +112,7 @@ enum PushForm {
     }
 }
 
-/// The vendor's own events: what each must and may have.
+/// The required and optional attributes of the vendor's own events.
 enum EventForm {
     private static let forms: [String: (must: [String], may: [String])] = [
         "app:start": ([], []), "session:start": ([], []), "session:end": (["duration"], []),

@@ -2,7 +2,7 @@ public import PatchbayAdapterKit
 public import PatchbayJSON
 public import PatchbayModel
 
-/// Random runs of faults: after a failure nothing leaves until something happens, and no event is lost.
+/// The test profile for random faults. After a failure, no request leaves until a wake, and no event is lost.
 public struct DESScene: VendorScene {
     public typealias Simulator = DESSimulator
 
@@ -12,7 +12,7 @@ public struct DESScene: VendorScene {
 
     public static let account: JSONObject = ["tokenLifetimeSeconds": 33_000]
 
-    /// An app gives none where a contact is named by value (``DESProofScene`` has one); the vendor hands out two.
+    /// The vendor issues two tokens. An app passes none if the value names the contact; ``DESProofScene`` has one.
     public static let handedOut: Set<String> = ["contactToken", "refreshToken"]
 
     public static let question = ReadRequest("inbox")
@@ -50,7 +50,7 @@ public struct DESScene: VendorScene {
         }
     }
 
-    /// One record per installation, and one per event for the contact that it came under.
+    /// Returns one record per installation, and one per event for the contact under which it arrived.
     public static func records(in state: DESState) -> [VendorRecord] {
         state.clients.map { client in
             VendorRecord(
@@ -82,8 +82,8 @@ public struct DESScene: VendorScene {
         return counts
     }
 
-    /// The installation as memory knows it and as the vendor has it. Tokens and device event state are the vendor's own: it
-    /// may hold newer ones, whose answer was lost.
+    /// Compares the installation in the memory with the vendor's. Tokens and the device event state are excluded, because the
+    /// vendor may hold newer ones whose reply was lost.
     public static let expectedState = ExpectedState(isPerInstallation: true) { memory in
         var claims: JSONObject = [:]
         claims["registration"] = memory["registration"]?.embedded
@@ -120,8 +120,8 @@ public struct DESScene: VendorScene {
         return held
     }
 
-    /// A capture wakes a failing lane after a second at most: what was said that long before counts. A read passes the queue,
-    /// and stops nothing where it fails, nor where the token is not renewed that it asked for.
+    /// Finds violations of the retry policy. A capture wakes a failing lane within a second, so operations count from then on.
+    /// A query overtakes the queue. Its failure, or the failure of its token renewal, blocks no other operation.
     public static func problems(in story: SceneStory, at account: DESState) -> [String] {
         var problems: [String] = []
         let captured = Set(story.entries.map(\.operation.id))
@@ -164,7 +164,7 @@ public struct DESScene: VendorScene {
             }
         }
         let words = story.entries.filter { $0.operation.action.kind == .changeSubscription }
-        // A person who comes back gets what that person said last, and a consent decides too.
+        // A person who comes back gets the own last decision, and a consent also counts.
         let last = words.last.flatMap { word in story.entries.lastIndex { $0.operation.id == word.operation.id } } ?? 0
         let isOfPresent = !story.entries.enumerated().contains { place, entry in
             switch entry.operation.action {
@@ -197,7 +197,7 @@ public struct DESScene: VendorScene {
     }
 }
 
-/// The same with contacts that an ID token of the app proves.
+/// The same test profile with contacts that an ID token of the app proves.
 public struct DESProofScene: VendorScene {
     public typealias Simulator = DESSimulator
 

@@ -104,11 +104,11 @@ extension DESSimulator {
         state.tags[message] = tags
     }
 
-    // MARK: Views, clicks and the state that is given back
+    // MARK: Views, clicks and the returned state
 
     private func stateName(_ call: Call) -> [String] { call.version == "v4" ? ["deviceEventState"] : [] }
 
-    /// The counts after the rows, on top of those that came back.
+    /// Returns the counts after the rows, on top of the counts that the client returned.
     private func stats(after rows: Rows, echo: JSONValue?, _ call: Call, _ place: Int, _ state: State) throws(Refusal)
         -> JSONObject
     {
@@ -126,7 +126,7 @@ extension DESSimulator {
         return rows.added(to: stats)
     }
 
-    /// Counts the rows of v3, where each request repeats what the device still stores: every row counts once.
+    /// Counts the rows of v3. Each request repeats the rows that the device still stores, and every row counts once.
     private func count(_ rows: Rows, _ client: inout State.Client) {
         var times: [String: Int] = [:]
         for (row, isView) in rows.views.map({ ($0, true) }) + rows.clicks.map({ ($0, false) }) {
@@ -142,7 +142,7 @@ extension DESSimulator {
         }
     }
 
-    /// Keeps what arrived and gives what the answer says of it.
+    /// Stores a request's rows and returns the reply's part about them.
     private func settle(_ rows: Rows, _ stats: JSONObject, _ call: Call, _ place: Int, _ state: inout State)
         -> JSONObject
     {
@@ -157,14 +157,14 @@ extension DESSimulator {
                 "oldCampaigns": .array(account.cancelledCampaigns.map { Int64($0).map { .integer($0) } ?? .string($0) })
             ]
         }
-        // Nobody but the server knows what is in it: nothing that a client could tidy up may get lost.
+        // The state is opaque to clients. The number's text shows whether a client changes it.
         let weight = JSONNumber(text: "1.50").map(JSONValue.number) ?? .null
         let next: JSONValue = [
             "campaignStats": .object(stats), "server": ["hint": nil, "weight": weight, "seen": [nil, "é"]],
         ]
         let echo = call.request.json?["deviceEventState"]?.text
         var states = state.clients[place].states
-        // What came back has arrived; older ones can't come any more.
+        // The client has received the state that it returned, so it can't return older ones.
         if let echo, let known = states.firstIndex(of: echo) {
             states.removeFirst(known)
             state.clients[place].hasEchoed = true
@@ -175,7 +175,7 @@ extension DESSimulator {
     }
 }
 
-/// Views and clicks of one request.
+/// The views and clicks of a request.
 struct Rows {
     struct Row {
         let campaign: String

@@ -2,11 +2,11 @@ public import PatchbayAdapterKit
 public import PatchbayJSON
 public import PatchbayModel
 
-/// The Device Event Service and its neighbours played by a pure value.
+/// A simulator of the Device Event Service and its related services, as a pure value.
 ///
 /// It checks addresses, headers and bodies as strictly as they are known, counts views and clicks on top of the state that
-/// comes back, and lets contact tokens grow old. Where nobody knows what the vendor does it says no; the README lists
-/// those places.
+/// the client returns, and expires contact tokens. Where the vendor's behavior is unknown, it refuses; the README lists
+/// these cases.
 public struct DESSimulator: VendorSimulator {
     public typealias State = DESState
 
@@ -120,7 +120,7 @@ public struct DESSimulator: VendorSimulator {
         return place
     }
 
-    /// The place of an installation whose contact token is good.
+    /// Returns the index of an installation with a valid contact token.
     func authorized(_ call: Call, _ state: State) throws(Refusal) -> Int {
         let place = try registered(call, state)
         guard let token = state.clients[place].token, call.request[header: "X-Contact-Token"] == token.text else {
@@ -140,7 +140,7 @@ public struct DESSimulator: VendorSimulator {
     }
 }
 
-/// A request of a client, its headers read strictly.
+/// A client's request, with its headers parsed strictly.
 struct Call {
     let request: WireRequest
     let application: String

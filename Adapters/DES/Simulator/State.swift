@@ -1,13 +1,13 @@
 public import PatchbayJSON
 import PatchbayModel
 
-/// What the vendor remembers of an application's installations.
+/// The simulated vendor's state of an application's installations.
 public struct DESState: Codable, Sendable, Equatable {
-    /// A contact token that was handed out.
+    /// An issued contact token.
     public struct Token: Codable, Sendable, Equatable {
         /// The token.
         public var text: String
-        /// When, in milliseconds since 1970.
+        /// The time of issue, in milliseconds since 1970.
         public var issuedAt: Int64
     }
 
@@ -19,25 +19,25 @@ public struct DESState: Codable, Sendable, Equatable {
         public var id: String
         /// The last registration.
         public var registration: JSONValue
-        /// How often it was registered.
+        /// The number of registrations.
         public var registrations = 0
         /// The push token, if one is set.
         public var pushToken: String?
-        /// `anonymous`, or field and value; nil before any contact was set.
+        /// `anonymous`, or field and value; nil before the first contact.
         public var contact: String?
         /// The present contact token.
         public var token: Token?
         /// The present refresh token.
         public var refreshToken: String?
-        /// How often the contact token was renewed.
+        /// The number of renewals of the contact token.
         public var renewals = 0
         /// The last `X-Request-Order`.
         public var order: Int64 = 0
-        /// Device event states that were handed out and may come back, as JSON text.
+        /// The issued device event states that may be returned, as JSON text.
         var states: [String] = []
-        /// Whether a state ever came back since the last registration: from then on none may be missing.
+        /// Whether the client returned a state since the last registration. From then on, each request must contain one.
         var hasEchoed = false
-        /// How often each row of v3 arrived in one request at most.
+        /// The maximum number of times that one request contained each row of v3.
         var rows: [String: Int] = [:]
         /// Rows that arrived, by campaign: views and clicks, each occurrence counted.
         public var views: [String: Int] = [:]
@@ -45,7 +45,7 @@ public struct DESState: Codable, Sendable, Equatable {
         public var clicks: [String: Int] = [:]
     }
 
-    /// An event that arrived.
+    /// A received event.
     public struct Event: Codable, Sendable, Equatable {
         /// The installation.
         public var client: String
@@ -69,11 +69,11 @@ public struct DESState: Codable, Sendable, Equatable {
     public var events: [Event] = []
     /// The tags of inbox messages, where they differ from the account's.
     public var tags: [String: [String]] = [:]
-    /// What was refused and why, for people.
+    /// The refused requests, with reasons for people.
     public var violations: [String] = []
     /// Requests by path and status.
     public var counts: [String: Int] = [:]
-    /// How many texts were made.
+    /// The number of texts created so far.
     var made = 0
 
     /// The newest installation of an application.

@@ -12,7 +12,7 @@ extension DESDevice {
     }
 }
 
-/// What one exchange means for the operations it carried.
+/// The interpretation of an exchange for the operations that it carried.
 private struct Reading {
     typealias Head = Pending<DESDevice>
     typealias Result = Interpretation<DESDevice>
@@ -28,7 +28,7 @@ private struct Reading {
 
     func interpret(_ memory: inout DESMemory) -> Result {
         if exchange.endpoint == .contactToken { return renewed(&memory) }
-        // What an opt-out has passed waits on until an event wakes it.
+        // Operations that an opt-out has overtaken wait for a wake.
         let optOuts = DESDevice.Queue.optOuts.rawValue
         let hasPassed = memory.stopped != optOuts && heads.allSatisfy { $0.queue == optOuts }
         if !isQuestion, !hasPassed { memory.stopped = nil }
@@ -46,7 +46,7 @@ private struct Reading {
 
     // MARK: Renewal
 
-    /// A 401 leads to a new token and a repeat, as long as there is something to renew with.
+    /// Renews the contact token after a 401, and repeats the request, if there is a refresh token.
     private func renewal(_ memory: inout DESMemory) -> Result? {
         let count = heads.compactMap { $0.step?.renewal?.count }.max() ?? 0
         guard Route.of(exchange.endpoint).isRenewable, memory.refreshToken != nil, count < DESDevice.Renewal.most else {
@@ -65,16 +65,16 @@ private struct Reading {
         return resumed { $0.renewal = renewal }
     }
 
-    /// Whether an answer that sets a contact cannot be read: who the contact token belongs to is not known then.
+    /// Whether the reply to a change of contact is unreadable. The owner of the contact token is then unknown.
     private var lacksTokens: Bool {
         guard [.contact, .anonymousContact, .contactToken].contains(exchange.endpoint) else { return false }
         return exchange.outcome.reply.map { ReplyObject($0.body).isDamaged } ?? false
     }
 
-    /// How many views or clicks the request carried.
+    /// Returns the number of views or clicks in the request.
     private func rows(_ name: String) -> Int { body?[name]?.array?.count ?? 0 }
 
-    /// What a renewal means: the first request goes again a little later, is kept, or is given up.
+    /// Handles the reply to a renewal: the first request is repeated after a pause, is kept, or is rejected.
     private func renewed(_ memory: inout DESMemory) -> Result {
         RuleID.des("R33").fire()
         let row = row
@@ -83,14 +83,14 @@ private struct Reading {
         case .accepted:
             keepTokens(&memory)
             let resumesAt = exchange.moment.now + DESDevice.Renewal.pause
-            // A stored request blocks no queue: what is captured in the pause is shown, and goes with questions.
+            // A stored request blocks no queue. Queries carry operations that are captured during the pause.
             var result = Result(heads) { head in
                 var step = head.stage
                 step.renewal?.stage = .repeatRequest
                 step.renewal?.resumesAt = resumesAt
                 return .underway(step, isQuestion ? .at(resumesAt) : .now)
             }
-            if memory.owesPushToken { result.followUps = registerAnew(&memory) }
+            if memory.owesPushToken { result.followUps = registrationFollowUps(&memory) }
             return result
         case .retry where !isQuestion: return kept(&memory)
         default:
@@ -100,7 +100,7 @@ private struct Reading {
     }
 
     /// The installation is looked at once more, so that its push token is registered for the new token or contact.
-    private func registerAnew(_ memory: inout DESMemory) -> [FollowUp] {
+    private func registrationFollowUps(_ memory: inout DESMemory) -> [FollowUp] {
         memory.owesPushToken = false
         guard !memory.refusesPush, var device = memory.device, let cause = heads.first,
             cause.operation.action.kind != .registerDevice, !cause.isUnregister, cause.operation.action != .erase
@@ -109,9 +109,9 @@ private struct Reading {
         return [FollowUp(cause: cause.id, action: .registerDevice(device))]
     }
 
-    /// Keeps the tokens of an answer.
+    /// Stores the tokens of a reply.
     ///
-    /// - Returns: Whether there is a contact token among them.
+    /// - Returns: Whether one of them is a contact token.
     @discardableResult
     private func keepTokens(_ memory: inout DESMemory) -> Bool {
         RuleID.des("A4").fire()
@@ -124,17 +124,17 @@ private struct Reading {
 
     // MARK: No
 
-    /// The request stays at the head, and the queue stops until something happens.
+    /// Keeps the request at the head of its queue. The queue waits for a wake.
     ///
-    /// Only one queue is closed, if possible not that of a view or click: those that are captured meanwhile must be shown,
-    /// so that a question for an inline message carries them.
+    /// Only one queue is closed, preferably not that of a view or click. Views and clicks that are captured meanwhile must stay
+    /// in the window, so that a query for an inline message carries them.
     private func kept(_ memory: inout DESMemory) -> Result {
         RuleID.des("R27").fire()
         let views = DESDevice.Queue.views.rawValue
         let blocking = (heads.first { !$0.isEngagement } ?? heads.first { $0.queue == views } ?? heads.first)?.queue
         memory.stopped = blocking
         return Result(heads) { head in
-            // What comes after a renewal is made anew; a renewal itself is tried again as it is.
+            // After a renewal the request is composed again. A renewal itself is retried unchanged.
             let when: When = head.queue == blocking ? .woken : .now
             guard exchange.endpoint != .contactToken, var step = head.step, step.renewal != nil else {
                 return when.isNow ? .underway(head.step) : .retry(when)
@@ -159,8 +159,8 @@ private struct Reading {
         return rejected(finding.at(detail: detail), &memory)
     }
 
-    /// A refusal that does not end the operation: what is left behind, an anonymous contact that a vendor does not have, and
-    /// a push token that can be taken back with another contact token.
+    /// Handles a refusal that does not complete the operation: of a request that leaves the vendor or an old application, of an
+    /// anonymous contact that the vendor does not have, and of a push token that another contact token can take back.
     private func passedOver(_ memory: inout DESMemory) -> Result? {
         guard let head = heads.first, !isQuestion else { return nil }
         var step = head.stage
@@ -194,7 +194,7 @@ private struct Reading {
         case .registerDevice where isLeaving(memory):
             memory.mayHavePushToken && !head.stage.leftToken ? .pushTokenRemoval : .anonymousContact
         case .setConsent where memory.mayHavePushToken: .pushTokenRemoval
-        // The push token is taken back before some changes of contact; then the memory owes none.
+        // Some changes of contact are preceded by taking the push token back. The memory then owes none.
         case .identify, .switchContact:
             memory.mayHavePushToken && memory.pushToken == nil && !memory.owesPushToken ? .pushTokenRemoval : .contact
         default: nil
@@ -211,7 +211,7 @@ private struct Reading {
         if exchange.endpoint == .contact || exchange.endpoint == .anonymousContact { RuleID.des("R11").fire() }
         if heads.contains(where: \.isEvent) {
             RuleID.des("R27").fire()
-            // The session went on, whether the vendor hears of it or not.
+            // The session continues whether or not the vendor receives the event.
             memory.session = heads.reduce(memory.session) { Session.running($0, after: $1) }
         }
         return Result(heads) { _ in .rejected(finding) }
@@ -232,10 +232,10 @@ private struct Reading {
             memory.refusesPush = false
             if head.isPushOptIn { memory.decide(.subscribed, in: head) }
             RuleID.des("R6").fire()
-            return goOn(head) { $0.hasToken = true }
+            return continued(head) { $0.hasToken = true }
         case .pushTokenRemoval:
             (memory.pushToken, memory.isPushUncertain) = (nil, false)
-            return goOn(head) { $0.leftToken = true }
+            return continued(head) { $0.leftToken = true }
         case .contact, .anonymousContact: return contactChanged(head, &memory)
         case .events: return reported(&memory)
         default: return answered(head, &memory)
@@ -256,7 +256,7 @@ private struct Reading {
     private func next(_ head: Head, at step: DESDevice.Step) -> Result { Result([head.id: .underway(step)]) }
 
     /// The operation's next request, or its end if it is one of a single request.
-    private func goOn(_ head: Head, _ change: (inout DESDevice.Step) -> Void) -> Result {
+    private func continued(_ head: Head, _ change: (inout DESDevice.Step) -> Void) -> Result {
         switch head.operation.action.kind {
         case .registerDevice, .unregister, .erase: break
         case .identify where isAboutPush, .switchContact where isAboutPush: break
@@ -271,7 +271,7 @@ private struct Reading {
 
     private func registered(_ head: Head, _ memory: inout DESMemory) -> Result {
         memory.clientID = exchange.request[header: "X-Client-Id"]
-        // What was sent went to the application that is known, and only at first to that of the settings.
+        // The request went to the application in the memory; only the first one goes to that of the settings.
         (memory.applicationCode, memory.isRegistered) = (memory.applicationCode ?? settings.applicationCode, true)
         memory.registration = body
         memory.mustRegister = nil
@@ -280,7 +280,7 @@ private struct Reading {
         guard head.operation.action.kind == .registerDevice else {
             return resumed { $0.renewal = nil }
         }
-        return goOn(head) { $0.isRegistered = true }
+        return continued(head) { $0.isRegistered = true }
     }
 
     private func contactChanged(_ head: Head, _ memory: inout DESMemory) -> Result {
@@ -300,7 +300,7 @@ private struct Reading {
                 names ? [head.operation.contact, value].compactMap(\.self) : [],
                 at: head.sequence
             )
-            // Nothing of the person who had logged in goes to the anonymous contact that only takes the push token back.
+            // The anonymous contact only takes the push token back. It gets no data of the person who had logged in.
             if recovers, let former, former.contact != nil { memory.noteOvertaken(former) }
             owesToken = names && memory.lacksPushToken
         }
@@ -314,10 +314,10 @@ private struct Reading {
         var followUps: [FollowUp] = []
         if exchange.endpoint == .anonymousContact && memory.pushToken != nil || owesToken && !memory.refusesPush {
             memory.forgetPushToken()
-            followUps = registerAnew(&memory)
+            followUps = registrationFollowUps(&memory)
         }
         let isLeaving = isLeaving(memory) || head.isUnregister
-        var result = goOn(head) { step in
+        var result = continued(head) { step in
             if isLeaving { step.leftContact = true } else { step.hasContact = true }
         }
         if result.verdicts[head.id] == .accepted(), memory.session != nil {
@@ -340,7 +340,7 @@ private struct Reading {
 
     // MARK: Events and inline messages
 
-    /// What a successful answer of the event service changes: state first, then what is done with.
+    /// Applies a successful reply of the event service: the state first, then its actions.
     private func settle(_ answer: EventAnswer, _ memory: inout DESMemory) {
         RuleID.des("R28").fire()
         guard settings.usesV4(memory) else {
@@ -390,7 +390,7 @@ private struct Reading {
         }
     }
 
-    // MARK: Questions
+    // MARK: Queries
 
     private func answered(_ head: Head, _ memory: inout DESMemory) -> Result {
         guard let reply = exchange.outcome.reply else { return Result() }

@@ -11,10 +11,10 @@ extension DESDevice {
 }
 
 extension Pending<DESDevice> {
-    /// Where it stands, begun or not.
+    /// The operation's step; a new step if it has not started.
     var stage: DESDevice.Step { step ?? DESDevice.Step() }
 
-    /// Whether it is a registration that the adapter asked for, to set the push token again.
+    /// Whether the adapter itself requested the registration, to set the push token again.
     var isRepeatedRegistration: Bool {
         guard case .registerDevice(let device) = operation.action else { return false }
         return device.identities[DESDevice.repeatedRegistration] != nil
@@ -34,10 +34,10 @@ extension Pending<DESDevice> {
         return subscription.channel == .push && subscription.state != .subscribed
     }
 
-    /// Whether it makes the vendor send no push messages.
+    /// Whether the operation stops the vendor's push messages.
     var endsPush: Bool { isPushOptOut || operation.action.pushMessageConsent.map { $0 != .granted } ?? false }
 
-    /// Whether it begins the subscription to push.
+    /// Whether the operation opts in to push.
     var isPushOptIn: Bool {
         guard case .changeSubscription(let subscription) = operation.action else { return false }
         return subscription.channel == .push && subscription.state == .subscribed
@@ -53,7 +53,7 @@ extension Pending<DESDevice> {
     var isEvent: Bool { operation.action.kind == .track || step?.changedAt != nil }
 }
 
-/// Decides what leaves next for one installation. Held by reference: settings and memory are large to copy.
+/// Plans the next request of one installation. A class, because settings and memory are expensive to copy.
 final class Planner {
     typealias Head = Pending<DESDevice>
     typealias Result = Plan<DESDevice>
@@ -61,14 +61,14 @@ final class Planner {
     let adapter: DESDevice
     let memory: DESMemory
     let moment: Moment
-    /// What waits, in order of capture; questions stand apart.
+    /// The pending operations in order of capture, without queries.
     private let stored: [Head]
     private let question: Head?
     /// Whether more waits than is shown.
     private let hasMore: Bool
-    /// What waits and is not shown, by kind.
+    /// The pending operations outside the window, by kind.
     private let hidden: HiddenOperations
-    /// Whether the vendor is being left: what cannot proceed now never will.
+    /// Whether the vendor is being left, so that an operation that can't proceed now never will.
     private let isLeaving: Bool
     private let pending: PendingOperations<DESDevice>
 
@@ -92,7 +92,7 @@ final class Planner {
 
     // MARK: Without a request
 
-    /// Settles what needs no request: consent, and whether messages may be shown.
+    /// Settles operations that need no request: consents, and the permission to show messages.
     private func settleLocally() -> Result? {
         let local = stored.prefix { $0.operation.action != .erase }.filter {
             $0.queue == DESDevice.Queue.local.rawValue
@@ -111,13 +111,13 @@ final class Planner {
         return .settle(Dictionary(verdicts) { first, _ in first }, remembering: next)
     }
 
-    /// Ends operations from before a completed unregister, which a consent or a replay has released since, and a repeated
+    /// Completes operations from before a complete unregistration that a consent or a replay has released since, and a repeated
     /// registration at a vendor that is left.
     private func endLeftBehind() -> Result? {
         let leftAt = memory.leftAt ?? .min
         let isLeft = isLeaving || memory.isLeft == true
         guard isLeft || memory.leftAt != nil else { return nil }
-        // A provider that is used again receives the current person in front of what that person did before.
+        // A provider that is used again gets the current person before that person's operations.
         let isBack =
             !isLeaving && (memory.isLeft != true || mayRegister)
         let late = stored.filter { head in
@@ -139,14 +139,14 @@ final class Planner {
         return isShown || hidden.last(.registerDevice).map { $0.sequence > memory.leftAt ?? .min } ?? false
     }
 
-    /// The outcome of an operation that the vendor that is left can never receive.
+    /// Returns the verdict of an operation that the vendor can never receive because it is left.
     private func endAfterLeaving(_ head: Head) -> Verdict<DESDevice> {
         if head.operation.action.kind == .setConsent { return .accepted(FindingRow.consentKept.at()) }
         return head.isPushOptOut || head.isUnregister || head.isRepeatedRegistration
             ? .unchanged(FindingRow.nothingToLeave.at()) : .rejected(FindingRow.neverSent.at())
     }
 
-    /// Ends events of a person for whom the vendor's contact was never set: it is set for another person.
+    /// Completes events of a person for whom the vendor's contact was never set, because it is set for another person.
     private func endForOthers() -> Result? {
         guard memory.identity != nil && memory.person != nil || memory.overtaken != nil else { return nil }
         let others = stretch.filter { isForAnother($0) && !mayChangeContact(before: $0) }
@@ -162,7 +162,7 @@ final class Planner {
         head.operation.action.kind == .track && memory.holdsContact(ofAnotherThan: head.operation.contact)
     }
 
-    /// Whether a change of contact that is not shown may precede an operation: it waits for a consent, or stands in the queue
+    /// Whether a change of contact outside the window may precede an operation. It waits for a consent, or is in the queue
     /// `requests`, which is closed or longer than the window.
     private func mayChangeContact(before head: Head) -> Bool {
         let requests = DESDevice.Queue.requests.rawValue
@@ -209,7 +209,7 @@ final class Planner {
         )
     }
 
-    /// What waits before the next change of contact or application code: events are never merged past it.
+    /// The operations before the next change of contact or application code. Events after it are never merged with them.
     private lazy var stretch: ArraySlice<Head> = {
         let end = stored.firstIndex(where: isBoundary) ?? stored.endIndex
         if end < stored.endIndex { RuleID.des("R35").fire() }
@@ -239,17 +239,17 @@ final class Planner {
 
     // MARK: Order
 
-    /// Whether a queue is closed after a failure. What stopped may also be gone: moved to another provider, or erased.
+    /// Whether a queue is closed after a failure. The failed operation may also be gone: moved to another provider, or erased.
     private var isStopped: Bool {
         memory.stopped.map { stopped in hasMore && !stored.contains { $0.queue == stopped } } ?? false
     }
 
     private func deliver() -> Result {
         if let head = stored.first(where: { $0.operation.action == .erase }) { return erase(head) }
-        // An opt-out does not wait for what was captured before it.
+        // An opt-out does not wait for operations that were captured before it.
         if memory.isRegistered, let optOut = stored.first(where: \.endsPush) { return plan(optOut) }
         if memory.stopped != nil {
-            // Nor does an unregister. What it overtakes ends as soon as it is looked at again.
+            // Nor does an unregistration. The overtaken operations are completed when they are next planned.
             if memory.isRegistered, isStopped, let unregister = stored.first(where: \.isUnregister) {
                 RuleID.des("N3").fire()
                 return plan(unregister)
@@ -258,7 +258,7 @@ final class Planner {
         }
         guard let first = stored.first else { return .wait(until: nil, because: FindingRow.stopped.at()) }
         guard memory.isRegistered else { return begin() }
-        // A registration that has begun is completed first, also where it overtook what waited for it.
+        // A registration in progress is completed first, even if it overtook other operations.
         if let begun = stored.first(where: { $0.operation.action.kind == .registerDevice && $0.step != nil }) {
             return plan(begun)
         }
@@ -271,13 +271,13 @@ final class Planner {
         return wait ?? plan(first)
     }
 
-    /// Whether an operation does not wait for a log-in that waits for its credential: what makes the vendor send less, and
-    /// what is about the installation.
+    /// Whether an operation overtakes a log-in that waits for its credential. Operations that reduce the vendor's messages do,
+    /// and those that concern the installation.
     private func passes(_ head: Head) -> Bool {
         head.endsPush || head.isUnregister || [.registerDevice, .erase].contains(head.operation.action.kind)
     }
 
-    /// Nothing is known at the vendor: the registration comes before everything, and an opt-out waits for none.
+    /// Plans the first request. Nothing is registered at the vendor, so the registration comes first, and no opt-out waits.
     private func begin() -> Result {
         if let optOut = stored.first(where: \.isPushOptOut) { return changePush(isOn: false, optOut) }
         if let consent = stored.first(where: { $0.operation.action.kind == .setConsent }) {
@@ -307,7 +307,7 @@ final class Planner {
         if head.isEvent { return report(head) }
         switch head.operation.action {
         case .registerDevice(let device):
-            // A newer registration may have been taken since this one was asked for.
+            // The vendor may have accepted a newer registration since this one was requested.
             return register(head.isRepeatedRegistration ? memory.device ?? device : device, head)
         case .identify(let identifiers): return setContact(identifiers, head)
         case .switchContact(let change):
@@ -340,7 +340,7 @@ final class Planner {
 
     // MARK: Requests
 
-    /// The installation's id at the vendor: once taken it stays.
+    /// Returns the installation's id at the vendor, which never changes after the first registration.
     private func clientID(_ head: Head) -> String {
         if let known = memory.clientID { return known }
         var adopted: String?
@@ -360,13 +360,12 @@ final class Planner {
 
     // MARK: A token that is renewed
 
-    /// Continues a request that was answered with 401, before anything else; only a question is answered in the pause
-    /// before the repeat.
+    /// Continues a request whose reply was 401, before any other. Only a query is sent in the pause before the repeat.
     private func continueRenewal() -> Result? {
         let renewing = stored.filter { $0.step?.renewal != nil }
         guard let head = renewing.first, let renewal = head.step?.renewal else { return nil }
         switch renewal.stage {
-        // A renewal that failed waits: a queue whose operations it carried is closed.
+        // The repeat of a failed renewal waits, because a queue with its operations is closed.
         case .renew where isStopped: return nil
         case .renew: return renew(renewing)
         case .repeatRequest:
@@ -385,8 +384,8 @@ final class Planner {
 
     // MARK: The installation
 
-    /// Brings the vendor to what the device is: leaves an old application, registers, asks for an anonymous contact, sets
-    /// the push token; a request at a time.
+    /// Brings the vendor up to date with the device, one request at a time: leaves an old application, registers, sets an
+    /// anonymous contact, sets the push token.
     private func register(_ device: Device, _ head: Head) -> Result {
         let step = head.stage
         if memory.isOfAnotherApplication(than: settings) {
@@ -394,7 +393,7 @@ final class Planner {
             if let leaving = leave(head) { return leaving }
             var next = memory
             next.forgetApplication(keepingState: settings.keepsStateOnNewCode)
-            // The registration begins again: nothing of it is known to the new application.
+            // The registration starts again, because the new application knows nothing of it.
             return resume(head, at: DESDevice.Step(), remembering: next)
         }
         let given = adapter.options(head.operation)["pushSettings"] ?? memory.pushSettings
@@ -423,8 +422,8 @@ final class Planner {
         return .settle([head.id: isNew ? .accepted(finding) : .unchanged()], remembering: next)
     }
 
-    /// After a denial of tracking the device event state is gone; the vendor takes a request without it only from an
-    /// installation that has registered again.
+    /// Registers again after a denial of tracking, which deleted the device event state. Only after another registration does
+    /// the vendor accept a request without that state.
     private func registerAgain(_ heads: [Head]) -> Result? {
         guard let head = heads.first, let device = memory.device,
             let call = ClientCall(device, settings, given: memory.pushSettings?.object ?? [:])
@@ -439,7 +438,7 @@ final class Planner {
         send(.pushToken, maker(head).request(.pushToken, PushTokenCall.table, PushTokenCall(token: token)), head)
     }
 
-    /// Takes the push token back, then becomes anonymous; nil when there is nothing left to leave.
+    /// Takes the push token back, then sets the anonymous contact; nil if nothing is left to do.
     private func leave(_ head: Head) -> Result? {
         let step = head.stage
         if memory.mayHavePushToken, !step.leftToken { return removePushToken(head) }
@@ -467,7 +466,7 @@ final class Planner {
         return send(.pushTokenRemoval, maker(head).request(.pushTokenRemoval, body: [:]), head)
     }
 
-    /// Sets the present contact once more, so that there is a contact token with which the push token can be taken back.
+    /// Sets the present contact again, to get a contact token with which the push token can be taken back.
     private func recover(_ head: Head) -> Result {
         guard let identity = memory.identity else { return setAnonymous(head) }
         let isOwn = identity.value == nil && memory.person == Person(head.operation.contact)
@@ -477,7 +476,7 @@ final class Planner {
         return send(.contact, maker(head).request(.contact, ContactCall.table, call), head)
     }
 
-    /// Sets or takes back the push token after a consent to messages: the vendor has no record of the consent itself.
+    /// Sets or takes back the push token after a consent to messages. The vendor has no record of the consent itself.
     private func followConsent(_ head: Head) -> Result {
         let kept = Result.settle([head.id: .accepted(FindingRow.consentKept.at())])
         let state = head.operation.action.pushMessageConsent
@@ -491,7 +490,7 @@ final class Planner {
         return setPushToken(token, head)
     }
 
-    /// Whether the person who is there, and the one whose contact the vendor holds, allow push messages. Who was only
+    /// Whether the current person and the person of the vendor's contact both allow push messages. A person who was only
     /// identified is known by the field's value.
     private var allowsPush: Bool {
         let names = memory.mayHaveContact ? [memory.person?.contact, memory.identity?.value] : []
@@ -501,7 +500,7 @@ final class Planner {
     /// Whether the vendor has, or may have, a contact of the installation for a push token.
     private var hasContact: Bool { memory.contactToken != nil || memory.isIdentityUncertain }
 
-    /// The push token that the vendor is to hold and does not; nil if there is none, or no person may be reached.
+    /// Returns the push token that the vendor lacks; nil if there is none, or if no person may be reached.
     private func missingToken(of device: Device?, refusesPush: Bool? = nil) -> String? {
         guard allowsPush, !(refusesPush ?? memory.refusesPush), let token = device?.pushToken.flatMap(PushAddress.text)
         else { return nil }
@@ -509,7 +508,7 @@ final class Planner {
         return token == memory.pushToken ? nil : token
     }
 
-    /// Takes back the push token before a person comes who wants or allows no push messages; nil if there is no need.
+    /// Takes the push token back before a change to a person who refuses or does not allow push messages; nil if not needed.
     private func endPush(before head: Head, _ names: [String]) -> Result? {
         var next = memory
         let state = next.restorePush(of: names, at: head.sequence)
@@ -519,7 +518,7 @@ final class Planner {
         return removePushToken(head)
     }
 
-    /// Whether an operation was captured for another person than the one whose contact is set.
+    /// Whether an operation was captured for another person than that of the vendor's contact.
     private func isOfAnother(_ head: Head) -> Bool {
         guard memory.identity != nil, let person = memory.person, person.contact != nil else { return false }
         return head.operation.contact != nil && person != Person(head.operation.contact)
@@ -533,7 +532,7 @@ final class Planner {
         }
         var decided = memory
         decided.decide(.subscribed, in: head)
-        // Nor is what a person said who has left carried out while the person who is there allows no push messages.
+        // An opt-in of a person who has logged out is rejected, too, while the current person allows no push messages.
         if memory.isOvertaken(head) || isOfFormer(head) && !allowsPush {
             RuleID.des("N7").fire()
             let verdict = Verdict<DESDevice>.rejected(FindingRow.optInOvertaken.at("action.subscription"))
@@ -561,7 +560,8 @@ final class Planner {
         var next = memory
         for other in replaced { next.decide(.subscribed, in: other) }
         next.decide(.unsubscribed, in: head)
-        // What a person says who has left counts when the person comes back; until then the next person's opt-in counts.
+        // A statement of a person who has logged out counts when the person comes back. Until then, the next person's
+        // opt-in counts.
         let isToCome =
             stored.contains { $0.changesContact && $0.sequence < head.sequence } || hidesContactChange(before: head)
         let isKept = isOfAnother(head) && !isToCome && memory.wantsPush([memory.person?.contact].compactMap(\.self))
@@ -580,11 +580,11 @@ final class Planner {
 
     // MARK: The contact
 
-    /// Whether another person has come since an operation.
+    /// Whether another person has logged in since an operation.
     private func isOfFormer(_ head: Head) -> Bool { pending.cameAfter.map { head.sequence <= $0 } ?? false }
 
-    /// Whether another person has come since an operation, although no pending change of person says so: it is held for a
-    /// consent.
+    /// Whether another person has logged in since an operation, although no pending change of person shows it, because that
+    /// change is held for a consent.
     private func isOvertakenByHeld(_ head: Head) -> Bool {
         guard isOfFormer(head) else { return false }
         let isShown = stored.contains { $0.changesContact && $0.sequence > head.sequence }
@@ -592,7 +592,7 @@ final class Planner {
         return !isShown && !hidden.contains { $0.sequence > head.sequence }
     }
 
-    /// Ends a log-in that a later change of person has overtaken; it is kept.
+    /// Rejects a log-in that a later change of person has overtaken. It is kept.
     private func overtaken(_ head: Head) -> Result {
         var next = memory
         next.noteOvertaken(Person(head.operation.contact))
@@ -626,7 +626,7 @@ final class Planner {
         )
     }
 
-    /// The credential of an operation; nil if it has none, or an expired one.
+    /// Returns the credential of an operation; nil if it has none, or an expired one.
     private func usableToken(of head: Head) -> Secret? {
         head.credential.flatMap { $0.value.isEmpty || IDToken.hasExpired($0, at: moment.date) ? nil : $0 }
     }
@@ -677,7 +677,7 @@ final class Planner {
 
     // MARK: Events
 
-    /// All events that wait leave together, as far as the next change of contact.
+    /// Sends all pending events up to the next change of contact.
     private func report(_ head: Head) -> Result {
         let horizon = max(horizon, head.sequence)
         let batch = stretch.filter { $0.isEvent && $0.sequence <= horizon && !isForAnother($0) }
@@ -686,7 +686,7 @@ final class Planner {
         return events(batch, nil)
     }
 
-    /// A request with these operations' events; a repeat carries as many views and clicks as the first time.
+    /// Returns a request with these operations' events. A repeat carries as many views and clicks as the first request.
     private func events(_ heads: [Head], _ renewal: DESDevice.Renewal?) -> Result {
         if memory.mustRegister == true, let registration = registerAgain(heads) { return registration }
         let batch = EventBatch(heads, self)
@@ -716,9 +716,9 @@ final class Planner {
         )
     }
 
-    // MARK: Questions
+    // MARK: Queries
 
-    /// Answers a question; one about a person whose log-in still waits goes behind the log-in if that can leave now.
+    /// Plans a query. A query about a person whose log-in is pending follows the log-in if that can be sent now.
     private func answer() -> Result? {
         guard let question else { return nil }
         guard case .readBack(let read) = question.operation.action, Question(rawValue: read.what)?.isOpenToAll == false,

@@ -2,35 +2,34 @@ public import PatchbayAdapterKit
 import PatchbayJSON
 public import PatchbayModel
 
-/// DES, the Device Event Service of SAP Emarsys, for apps: with the client service, the inbox and the configuration from
-/// afar that it works with.
+/// The device API of DES, the Device Event Service of SAP Emarsys, with its client service, inbox and remote configuration.
 ///
-/// Everything about an installation is one queue, as in the vendor's SDKs: first in, first out, and a request that must be
-/// kept stops it. Events that wait leave together. What the vendor hands out (client state, tokens, device event state) is
-/// kept in ``DESMemory`` and given back unread.
+/// As in the vendor's SDKs, all operations of an installation form one queue, first in, first out, and a request that must
+/// be kept stops it. Pending events are sent together. The adapter stores the vendor's client state, tokens and device event
+/// state in ``DESMemory`` and returns them unread.
 public struct DESDevice: VendorAdapter {
     public typealias Settings = DESSettings
     public typealias Memory = DESMemory
 
-    /// How far an operation has got. Several of these can be true at once.
+    /// The progress of an operation. Several members can be true at once.
     public struct Step: Codable, Sendable, Equatable {
         /// Its token is being renewed.
         var renewal: Renewal?
-        /// The installation's registration was taken.
+        /// Whether the vendor accepted the installation's registration.
         var isRegistered = false
-        /// The anonymous contact was asked for.
+        /// Whether the anonymous contact was requested.
         var hasContact = false
         /// The anonymous contact was refused.
         var isAnonymousRefused = false
         /// Its push token was set.
         var hasToken = false
-        /// The old application's push token was taken back.
+        /// Whether the old application's push token was taken back.
         var leftToken = false
-        /// The old application's contact was left.
+        /// Whether the old application's contact was removed.
         var leftContact = false
-        /// The contact was changed then, by the wall clock; its session has to be reported.
+        /// The time of the change of contact, by the wall clock. Its session has to be reported.
         var changedAt: Instant?
-        /// What is done so that the push token can be taken back although the contact token is refused.
+        /// The progress of taking the push token back although the contact token is refused.
         var recovery: Recovery?
         /// The digits of the contact token that the vendor refused, while another one is looked for.
         var refusedToken: String?
@@ -44,20 +43,20 @@ public struct DESDevice: VendorAdapter {
         }
     }
 
-    /// How a push token is taken back although the contact token is refused: the present contact is set again, which gives
-    /// another token, and the request is repeated once.
+    /// The steps of taking a push token back although the contact token is refused. The present contact is set again, which
+    /// returns another token, and the request is repeated once.
     enum Recovery: String, Codable { case setContact, repeatRequest, done }
 
     /// A renewal of the contact token, and the repeat after it.
     struct Renewal: Codable, Sendable, Equatable {
-        /// What comes next.
+        /// The next request.
         enum Stage: String, Codable { case renew, repeatRequest }
 
-        /// What comes next.
+        /// The next request.
         var stage: Stage
         /// Which renewal this is, from 1.
         var count: Int
-        /// How many views and clicks the first request carried.
+        /// The number of views and clicks in the first request.
         var views: Int
         var clicks: Int
         /// Not before this instant the request is repeated.
@@ -65,11 +64,11 @@ public struct DESDevice: VendorAdapter {
 
         /// The most renewals for one request.
         static let most = 3
-        /// How long the vendor is given to make a new token known.
+        /// The pause in which the vendor distributes a new token.
         static let pause = Duration.milliseconds(500)
     }
 
-    /// Held by reference: they are large to copy.
+    /// Stored by reference, because settings are expensive to copy.
     private final class Content: Sendable {
         let settings: DESSettings
 
@@ -105,7 +104,7 @@ public struct DESDevice: VendorAdapter {
         content = Content(settings)
     }
 
-    /// The operation's own words for this vendor.
+    /// Returns the operation's options for this vendor.
     func options(_ operation: EngagementOperation) -> JSONObject {
         operation.options[Self.descriptor.id] ?? JSONObject()
     }
@@ -114,11 +113,12 @@ public struct DESDevice: VendorAdapter {
 // MARK: - Place
 
 extension DESDevice {
-    /// The queues of an installation, beside one for each click. All but `local` are one queue to the vendor.
+    /// The queues of an installation, apart from one for each click. To the vendor, all except `local` are one queue.
     ///
-    /// `device` is separate so that many operations that wait for the registration never hide it. Views and clicks are
-    /// separate so that they are recorded while a request that has to be repeated blocks `requests`, and each click has its
-    /// own queue so that no other click blocks it: a question for an inline message carries every click before it.
+    /// - `device` is separate, so that many operations that wait for the registration never move it out of the window.
+    /// - Views and clicks are separate, so that they are recorded while a request that is repeated blocks `requests`.
+    /// - Each click has its own queue, so that no other click blocks it: a query for an inline message carries every earlier
+    ///   click.
     enum Queue: String {
         case device, requests, views, optOuts, local
     }
@@ -138,7 +138,7 @@ extension DESDevice {
             case .denied?, .unknown?: queue = .optOuts
             }
         case .changeSubscription(let subscription) where subscription.channel == .inApp: queue = .local
-        // A request in front of them that has no answer does not stop them.
+        // An earlier request without a reply does not block them.
         case .changeSubscription(let subscription) where subscription.state != .subscribed: queue = .optOuts
         case .erase, .unregister: queue = .optOuts
         case .track(.messageViewed): queue = .views
@@ -178,7 +178,7 @@ extension DESDevice {
         return examine(change.identifiers, at: "action.switch.identifiers")
     }
 
-    /// One kind of identifier names the contact; the others have no place.
+    /// Validates identifiers. One kind of identifier names the contact; the others have no counterpart.
     private func examine(_ identifiers: [Identifier], at path: String) -> [Finding] {
         let own = IdentifierKind(rawValue: settings.contactIdentifier)
         let unknowns = identifiers.enumerated().filter { $0.element.kind != own }
@@ -253,16 +253,16 @@ extension DESDevice {
         return [FindingRow.campaignNumber.at(path)]
     }
 
-    /// The name under which an app gives the client id that the vendor's own SDK made.
+    /// The name under which an app passes the client id of the vendor's own SDK.
     static let adoptedClient: Device.IdentityName = "des.clientID"
 
-    /// The name that marks a registration which this adapter asks for itself, so that a push token is set again.
+    /// Marks a registration that the adapter itself requests, to set the push token again.
     static let repeatedRegistration: Device.IdentityName = "des.repeated"
 }
 
-/// Push tokens as the vendor wants them.
+/// Validates push tokens for the vendor.
 enum PushAddress {
-    /// Returns the token's text as it is sent; nil if it has no usable form.
+    /// Returns the token's text on the wire; nil if it has no usable form.
     static func text(_ token: PushToken) -> String? {
         let value = token.value
         guard token.service == .apns else {
@@ -276,7 +276,7 @@ enum PushAddress {
     }
 }
 
-/// What the vendor's push messages hold.
+/// Reads the vendor's push messages.
 enum PushPayload {
     /// The message's id, a text or a number: `sid` in `u`, which is an object or the text of one.
     static func messageID(_ payload: JSONObject) -> String? {
@@ -286,7 +286,7 @@ enum PushPayload {
         return id
     }
 
-    /// Where a push was tapped; nil where the vendor has no event.
+    /// Returns the origin of a tap; nil if the vendor has no event for it.
     static func origin(_ interaction: PushInteraction) -> String? {
         switch interaction {
         case .tapped, .opened: "main"

@@ -27,16 +27,16 @@ extension JSONValue {
     var idText: String? { string ?? number?.text }
 }
 
-/// What a successful answer of the event service says.
+/// A successful reply of the event service.
 struct EventAnswer {
-    /// The new device event state, as it came; nil if there is none.
+    /// The new device event state, unchanged; nil if there is none.
     let eventState: EventState?
     /// The rest, without nulls.
     let body: JSONValue
     /// Whether a part of the answer could not be read.
     let isDamaged: Bool
 
-    /// Reads an answer; one without JSON says nothing.
+    /// Reads a reply. A reply without JSON is empty.
     init(_ response: WireResponse) {
         let reply = ReplyObject(response.body)
         RuleID.des("R40").fire()
@@ -56,10 +56,10 @@ struct EventAnswer {
         return .object(content)
     }
 
-    /// The campaigns whose views and clicks are no longer wanted (v3).
+    /// The campaigns whose views and clicks the vendor no longer expects (v3).
     var oldCampaigns: Set<String> { Set(body["oldCampaigns"]?.array?.compactMap(\.idText) ?? []) }
 
-    /// The message for a view, without regard to case; nil if there is none with HTML.
+    /// Returns the message for a view, ignoring case; nil if there is none with HTML.
     func inlineMessage(for view: String, choice: DESSettings.InlineChoice) -> JSONValue? {
         RuleID.des("R22").fire()
         let fitting = (body["inlineMessages"]?.array ?? []).filter { message in
@@ -70,14 +70,14 @@ struct EventAnswer {
     }
 }
 
-/// One action that an answer asks for.
+/// An action in a reply.
 enum AnswerAction {
     /// The app does something.
     case app(JSONObject)
     /// A custom event happened.
     case event(name: String, attributes: [AttributeName: AttributeValue])
 
-    /// An action; nil if it is unknown or incomplete.
+    /// Reads an action; nil if it is unknown or incomplete.
     init?(_ json: JSONValue) {
         switch json["type"]?.string {
         case "MEAppEvent":
@@ -109,14 +109,14 @@ extension AttributeValue {
     fileprivate init(plain json: JSONValue) { self = .string(json.string ?? json.text) }
 }
 
-/// What happens when something was seen that leads to actions.
+/// The actions after an event.
 struct OnEventAction {
-    /// The campaign that asks for them; nil if it is not named.
+    /// The campaign of the actions; nil if the reply does not name it.
     let campaign: String?
     /// The actions, in order.
     let actions: [AnswerAction]
 
-    /// The actions of an answer; nil if it has none.
+    /// Reads the actions of a reply; nil if it has none.
     init?(_ body: JSONValue) {
         RuleID.des("A3").fire()
         guard let whole = body["onEventAction"], let list = whole["actions"]?.array else { return nil }
@@ -125,12 +125,12 @@ struct OnEventAction {
         actions = list.compactMap(AnswerAction.init)
     }
 
-    /// What the app is told.
+    /// The content for the app.
     var incoming: [JSONValue] {
         actions.compactMap { if case .app(let content) = $0 { .object(content) } else { nil } }
     }
 
-    /// What is captured: the events that the actions are, then a view of the campaign.
+    /// The operations to capture: the actions that are events, then a view of the campaign.
     var captured: [Action] {
         let events = actions.compactMap { action -> Action? in
             guard case .event(let name, let attributes) = action else { return nil }
@@ -140,9 +140,9 @@ struct OnEventAction {
     }
 }
 
-/// The person's messages.
+/// Reads a person's inbox.
 enum Inbox {
-    /// The messages that have what they must have.
+    /// Returns the messages with all required members.
     static func messages(_ body: JSONValue) -> [JSONValue] {
         RuleID.des("I1").fire()
         return (body["messages"]?.array ?? []).filter { message in
@@ -160,12 +160,12 @@ enum Inbox {
     }
 }
 
-/// Places that lead to actions.
+/// Reads geofences, which are places with actions.
 enum Geofences {
     private static let triggers = ["ENTER", "EXIT", "DWELLING"]
     private static let defaultRatio: JSONValue = .number(JSONNumber(text: "0.5") ?? JSONNumber(0))
 
-    /// The answer without what lacks something.
+    /// Returns the reply without incomplete geofences.
     static func answer(_ body: JSONValue) -> JSONValue {
         RuleID.des("I2").fire()
         let groups = (body["groups"]?.array ?? []).compactMap { group in

@@ -1,7 +1,7 @@
 public import PatchbayAdapterKit
 
 extension AdapterModule {
-    /// DES, the Device Event Service of SAP Emarsys: the API for apps, and the contact files of the platform behind it.
+    /// DES, the Device Event Service of SAP Emarsys: the device API, and the contact files of the platform.
     public static let des = AdapterModule(
         id: DESDevice.descriptor.id,
         title: DESDevice.descriptor.title,

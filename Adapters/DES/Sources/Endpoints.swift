@@ -4,7 +4,7 @@ public import PatchbayAdapterKit
 enum Service: CaseIterable {
     case clients, events, inbox, remoteConfig
 
-    /// The service in a configuration from afar; nil if that can't replace it.
+    /// The service's name in a remote configuration; nil if a remote configuration can't replace its address.
     var remoteName: String? {
         switch self {
         case .clients: "clientService"
@@ -31,7 +31,7 @@ enum Service: CaseIterable {
 }
 
 extension DESDevice {
-    /// Every kind of request.
+    /// The requests of this API.
     public enum Endpoint: String, AdapterEndpoint {
         /// Registers the installation with its facts.
         case client
@@ -47,29 +47,29 @@ extension DESDevice {
         case contactToken
         /// Reports events, views and clicks.
         case events
-        /// Asks for the inline message of a view.
+        /// Queries the inline message of a view.
         case inlineMessages
-        /// Asks for the content of a push.
+        /// Queries the content of a push.
         case pushMessage
-        /// Asks for the inbox.
+        /// Queries the inbox.
         case inbox
-        /// Asks for geofences.
+        /// Queries geofences.
         case geofences
-        /// Asks for the configuration from afar.
+        /// Queries the remote configuration.
         case remoteConfig
-        /// Asks for the signature of that configuration.
+        /// Queries the signature of the remote configuration.
         case remoteConfigSignature
     }
 }
 
-/// How a request is addressed: the table of the vendor's endpoints.
+/// The address of an endpoint's requests.
 struct Route: Sendable {
     let endpoint: DESDevice.Endpoint
     let method: String
     let service: Service
     /// The path; `{v}` is the generation of the event service, `{app}` the application code.
     let path: String
-    /// The same, taken apart.
+    /// The path as a parsed template.
     let template: URLText.Template
     /// Whether a 401 leads to a new contact token and a repeat.
     let isRenewable: Bool
@@ -90,7 +90,7 @@ struct Route: Sendable {
 
     private static let app = "/v3/apps/{app}"
 
-    /// One row per endpoint. The address of a push's content stands in the push itself.
+    /// One row per endpoint. The address of a push's content is part of the push itself.
     static let all: [Route] = [
         Route(.client, "POST", .clients, "\(app)/client"),
         Route(.pushToken, "PUT", .clients, "\(app)/client/push-token"),

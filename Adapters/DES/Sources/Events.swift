@@ -2,7 +2,7 @@ import PatchbayAdapterKit
 import PatchbayJSON
 import PatchbayModel
 
-/// The events that the vendor itself knows: type `internal`, fixed names, texts as attributes.
+/// The vendor's own events: type `internal`, fixed names, text attributes.
 struct InternalEvent {
     /// The name on the wire.
     let name: String
@@ -10,10 +10,10 @@ struct InternalEvent {
     let attributes: [String]
     /// The attributes that it may have.
     let optional: [String]
-    /// What an app captures for it.
+    /// The operation that an app captures instead.
     let instead: String
 
-    /// Every one of them.
+    /// All internal events.
     static let all: [InternalEvent] = [
         InternalEvent(
             name: "app:start",
@@ -70,7 +70,7 @@ struct InboxTag: Equatable {
     var tag: String
     var isAdded: Bool
 
-    /// The change that a custom event is; nil if it is another event.
+    /// Reads the change from a custom event; nil if it is another event.
     init?(_ name: String, _ attributes: [AttributeName: AttributeValue]) {
         guard let event = InternalEvent.named(name), event.isByName,
             let message = attributes["messageId"]?.plainText, let tag = attributes["tag"]?.plainText
@@ -79,7 +79,7 @@ struct InboxTag: Equatable {
         (self.message, self.tag, isAdded) = (message, tag.lowercased(), name == "inbox:tag:add")
     }
 
-    /// What is changed, whichever way.
+    /// The message and the tag, regardless of the direction of the change.
     var place: [String] { [message, tag] }
 
     /// The tags after the change.
@@ -92,7 +92,7 @@ struct InboxTag: Equatable {
 enum CustomEvent {
     private static let path = "action.event"
 
-    /// What is wrong with an event before it is known when it will leave.
+    /// Returns the findings about an event that do not depend on the time of its request.
     static func problems(_ name: String, _ attributes: [AttributeName: AttributeValue]) -> [Finding] {
         if name.trimmed.isEmpty { return [FindingRow.eventName.at(path.dot("name"))] }
         let bad = attributes.compactMap { attribute in problem(of: attribute.value).map { (attribute.key, $0) } }
@@ -128,7 +128,7 @@ enum CustomEvent {
     }
 }
 
-/// Events of several operations, made in their order, with the session as it is after them.
+/// Events of several operations in their order, and the session after them.
 struct EventBatch {
     typealias Head = Pending<DESDevice>
 
@@ -136,7 +136,7 @@ struct EventBatch {
     private(set) var events: [EventCall] = []
     /// Operations that make no event, with the reason.
     private(set) var settled: [OperationID: Verdict<DESDevice>] = [:]
-    /// The session after all of them.
+    /// The session after the events.
     private(set) var session: Session?
     /// Messages and tags that one of the events changes.
     private var tagged: Set<[String]> = []
@@ -240,9 +240,9 @@ struct EventBatch {
         append("custom", name, pending.operation.capturedAt, texts)
     }
 
-    /// Why a change of tags is not sent; nil if it is, and always if the inbox was never fetched.
+    /// Returns the verdict of a tag change that need not be sent; nil if it must be. It is nil if the inbox was never fetched.
     ///
-    /// Behind an earlier word about the same tag that still waits, every word is sent: what the vendor holds by then is open.
+    /// After an earlier pending change of the same tag every change is sent, because the vendor's state is then unknown.
     private func idle(_ change: InboxTag) -> Verdict<DESDevice>? {
         guard let inbox = memory.inbox else { return nil }
         guard let tags = inbox[change.message] else {

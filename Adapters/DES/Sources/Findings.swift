@@ -1,6 +1,6 @@
 import PatchbayAdapterKit
 
-/// Everything that this adapter may say. No row ever holds a person's value or a secret.
+/// All findings of this adapter. No finding holds a personal value or a secret.
 extension FindingRow {
     /// Every row, for the descriptor.
     static let des: [FindingRow] = [
@@ -46,7 +46,7 @@ extension FindingRow {
         remedy: "Leave it out, or give it with an operation that the README lists for it."
     )
 
-    // MARK: What has no place
+    // MARK: Actions without a counterpart
 
     static let attributes = FindingRow(
         "des.attributes",
@@ -357,7 +357,7 @@ extension FindingRow {
         remedy: "Read the inbox again, then tag a message of it."
     )
 
-    // MARK: Questions
+    // MARK: Queries
 
     static let questionUnknown = FindingRow(
         "des.read.unknown",

@@ -2,7 +2,7 @@ import PatchbayAdapterKit
 import PatchbayJSON
 import PatchbayModel
 
-/// What the headers of one request say.
+/// The values of a request's headers.
 struct Headers: Sendable {
     var contentType = "application/json"
     var clientID: String?
@@ -35,7 +35,7 @@ struct Headers: Sendable {
     var lines: [WireHeader] { Self.table.headers(self) }
 }
 
-/// Makes requests as they leave: address, headers and body from what is known at that moment.
+/// Makes requests: address, headers and body from the state at the time of sending.
 struct RequestMaker {
     let planner: Planner
     /// The installation's id at the vendor.
@@ -44,7 +44,7 @@ struct RequestMaker {
     /// The application code that the request is about.
     private var applicationCode: String { planner.memory.applicationCode ?? planner.settings.applicationCode }
 
-    /// A request; its body is JSON, or empty.
+    /// Returns a request. Its body is JSON, or empty.
     func request(_ endpoint: DESDevice.Endpoint, bytes: [UInt8] = [], at address: String? = nil) -> WireRequest {
         RuleID.des("R3").fire()
         let route = Route.of(endpoint)
@@ -61,7 +61,7 @@ struct RequestMaker {
         request(endpoint, bytes: Array(JSONValue.object(body).text.utf8))
     }
 
-    /// A request whose body a table writes.
+    /// Returns a request whose body a table writes.
     func request<Record>(
         _ endpoint: DESDevice.Endpoint,
         _ table: FieldTable<Record>,

@@ -2,9 +2,9 @@ import PatchbayAdapterKit
 import PatchbayJSON
 import PatchbayModel
 
-/// OpenID Connect ID tokens, as far as this adapter looks into them.
+/// Checks OpenID Connect ID tokens as far as the adapter needs.
 enum IDToken {
-    /// Whether a token has expired; false for a token that names no expiry, or is no JWT.
+    /// Whether a token has expired; false for a token without an expiry, or one that is no JWT.
     static func hasExpired(_ token: Secret, at date: Instant) -> Bool {
         let parts = token.value.split(separator: ".", omittingEmptySubsequences: false)
         guard parts.count == 3,

@@ -2,27 +2,27 @@ public import PatchbayAdapterKit
 import PatchbayJSON
 public import PatchbayModel
 
-/// Who is set as contact.
+/// The identity of the vendor's contact.
 struct Identity: Codable, Sendable, Equatable {
     /// The field's number.
     var field: Int
-    /// The field's value; nil if an ID token proves who it is.
+    /// The field's value; nil if an ID token proves the identity.
     var value: String?
-    /// What tells one ID token from another without being one.
+    /// A mark that distinguishes ID tokens without containing one.
     var tokenMark: String?
 
-    /// Values are compared scalar by scalar: what looks alike may be another contact.
+    /// Values are compared by Unicode scalars, because canonically equivalent texts may be different contacts.
     static func == (left: Identity, right: Identity) -> Bool {
         left.field == right.field && left.tokenMark == right.tokenMark
             && left.value.map(ScalarString.init) == right.value.map(ScalarString.init)
     }
 }
 
-/// A session that runs.
+/// A session in progress.
 struct Session: Codable, Sendable, Equatable {
     /// Its id, a UUID.
     var id: String
-    /// When it began, by the wall clock.
+    /// The start of the session, by the wall clock.
     var startedAt: Instant
 }
 
@@ -44,7 +44,7 @@ extension Session {
     }
 }
 
-/// The person of the neutral model for whom something is done; without a contact it is the anonymous person.
+/// A person in the neutral model; without a contact it is the anonymous person.
 struct Person: Codable, Sendable, Equatable {
     var contact: String?
 
@@ -56,33 +56,33 @@ struct Person: Codable, Sendable, Equatable {
     }
 }
 
-/// One view of a message, or one click on a button of it.
+/// A view of a message, or a click on a button of it.
 struct EngagementRow: Codable, Sendable, Equatable {
     /// The message's campaign.
     var campaignID: String
     /// The button; nil for a view.
     var buttonID: String?
-    /// When, by the wall clock.
+    /// The time of the interaction, by the wall clock.
     var at: Instant
     /// The operation that captured it. Nil in rows stored by earlier releases.
     var operation: String?
     /// The person who captured it. Nil in rows stored by earlier releases.
     var person: Person?
-    /// Whether the vendor has taken the event of the operation; nil counts as false.
+    /// Whether the vendor has accepted the event of the operation; nil counts as false.
     var isReported: Bool?
 }
 
-/// What one installation remembers of its vendor side.
+/// The vendor state that an installation expects.
 ///
-/// Three things in it are the vendor's and never looked into: the client state, the tokens, and the device event state.
+/// Three parts are the vendor's and stay unread: the client state, the tokens, and the device event state.
 public struct DESMemory: AdapterMemory {
-    /// The id that the vendor knows this installation by.
+    /// The id under which the vendor knows this installation.
     var clientID: String?
     /// The application code under which the installation is registered.
     var applicationCode: String?
-    /// Whether the vendor has ever taken a registration under that code.
+    /// Whether the vendor has ever accepted a registration under that code.
     var isRegistered = false
-    /// The body of the registration that the vendor last took; nil if that is not known.
+    /// The body of the registration that the vendor last accepted; nil if unknown.
     var registration: JSONValue?
     /// The newest registered installation, as neutral JSON.
     private var registered: Remembered<Device>?
@@ -90,61 +90,61 @@ public struct DESMemory: AdapterMemory {
     var pushSettings: JSONValue?
     /// Sent back with every request.
     var clientState: String?
-    /// Stands for the contact.
+    /// The token that represents the contact.
     var contactToken: Secret?
     /// Buys a new contact token.
     var refreshToken: Secret?
-    /// Who is identified; nil is the anonymous contact.
+    /// The identified contact; nil for the anonymous contact.
     var identity: Identity?
     /// The person for whom the contact was set; nil if an earlier release set it.
     var person: Person?
-    /// The last persons whose log-in was overtaken before it left: nothing of theirs goes to the anonymous contact. Nil counts
-    /// as none.
+    /// The last persons whose log-in was overtaken before it was sent. Their operations do not go to the anonymous contact. Nil
+    /// counts as empty.
     var overtaken: [Person]?
     /// Whether a change of contact ended without a clear answer.
     var isIdentityUncertain = false
-    /// The push token that the vendor holds for certain.
+    /// The push token that the vendor certainly holds.
     var pushToken: String?
     /// Whether the person wants no push.
     var refusesPush = false
-    /// The last statements of people about push; nil if none was made.
+    /// The latest push decisions of people; nil without any.
     var decisions: PushDecisions?
     /// Whether the vendor may hold a push token that is not known here for certain.
     var isPushUncertain = false
-    /// Whether a push token was forgotten that has to be registered anew.
+    /// Whether a forgotten push token has to be registered again.
     var owesPushToken = false
     /// The session that runs.
     var session: Session?
     /// Whether messages inside the app are not to be shown.
     var isDisplayPaused = false
-    /// What the vendor asked to be given back, as it came.
+    /// The state that the vendor expects back, unchanged.
     var eventState: EventState?
-    /// Views that no successful request has carried, in order; in v3 all.
+    /// Views that no successful request has carried, in order; in v3 all views.
     var views: [EngagementRow] = []
-    /// Clicks that no successful request has carried, in order; in v3 all.
+    /// Clicks that no successful request has carried, in order; in v3 all clicks.
     var clicks: [EngagementRow] = []
-    /// Operations whose view or click the vendor has counted although their event has not been taken, oldest first: a
-    /// later attempt or a replay must not count it again.
+    /// Operations whose view or click the vendor has counted without accepting their event, oldest first. A later attempt or a
+    /// replay must not count it again.
     var counted: [String]?
-    /// The tags of each message of the inbox as last fetched for the present contact; nil if it never was.
+    /// The tags of each message of the inbox as last fetched for the present contact; nil before the first fetch.
     var inbox: [String: [String]]?
-    /// What the configuration from afar says.
+    /// The remote configuration.
     var remote = RemoteConfig()
-    /// The queue whose head is kept: nothing else leaves before it is looked at again.
+    /// The queue whose first operation is kept. It blocks other requests until its next attempt.
     var stopped: String?
     /// Whether the device event state was removed after a denial, so that the next request of the event service needs another
     /// registration first; nil counts as false.
     var mustRegister: Bool?
     /// The sequence of the last completed unregister: earlier operations are not carried out any more.
     var leftAt: Int64?
-    /// Whether nothing was registered again since the last completed unregister; nil counts as false.
+    /// Whether the installation has not been registered since the last complete unregistration; nil counts as false.
     var isLeft: Bool?
 
     /// Nothing known.
     public init() {}
 
-    /// Nothing, unless the vendor may still hold the push token or a contact of this installation: then what is needed to
-    /// take them back.
+    /// The memory after an erasure: empty, unless the vendor may still hold the push token or a contact of this installation.
+    /// Then it contains the data that taking them back needs.
     public var afterErase: DESMemory {
         var next = DESMemory()
         guard mayHavePushToken || mayHaveContact else { return next }
@@ -159,10 +159,10 @@ public struct DESMemory: AdapterMemory {
         return memory
     }
 
-    /// Removes what a denied purpose covers for every channel: tracking the views, clicks, session, and device event state;
-    /// profile the registration and the inbox.
+    /// Removes the state that a denied purpose covers on every channel. For tracking: the views, clicks, session, and device
+    /// event state. For the profile: the registration and the inbox.
     ///
-    /// The client, its contact, and its push token stay: an unregister and an opt-out are sent under their names.
+    /// The client, its contact, and its push token stay, because an unregistration and an opt-out need them.
     public func afterDenial(of scope: Consent.Scope) -> DESMemory {
         var memory = self
         if scope.covers(.tracking) {
@@ -186,38 +186,38 @@ public struct DESMemory: AdapterMemory {
 
     // Inlined: the memory, which is large, would be copied for the call.
 
-    /// Seconds east of UTC where the installation is; nil if it is not known.
+    /// The installation's time zone as seconds east of UTC; nil if unknown.
     @inline(__always) var utcOffsetSeconds: Int? { registered?.map { $0.facts?.utcOffsetSeconds } }
 
-    /// What a request with events says of the installation; nil if that is not known.
+    /// The installation's facts in a request with events; nil if they are unknown.
     @inline(__always) var eventFacts: (language: String, appVersion: String)? {
         registered?.map { device in device.facts.map { ($0.localization, $0.appVersion) } }
     }
 
-    /// Whether what is known of the vendor's side belongs to another application than that of the settings.
+    /// Whether the memory belongs to another application than that of the settings.
     func isOfAnotherApplication(than settings: DESSettings) -> Bool {
         applicationCode.map { $0 != settings.applicationCode } ?? false
     }
 
     /// Whether the vendor's contact is known to be set for another person than this one.
     ///
-    /// The anonymous contact belongs to no other person: what is captured while a log-in is not possible goes there, unless
-    /// another person has come meanwhile.
+    /// The anonymous contact belongs to no other person. Operations that are captured while a log-in is impossible go to it,
+    /// unless another person has logged in meanwhile.
     func holdsContact(ofAnotherThan contact: String?) -> Bool {
         if overtaken?.contains(Person(contact)) == true { return true }
         guard identity != nil, let person else { return false }
         return person != Person(contact)
     }
 
-    /// The digits by which a contact token is recognized again.
+    /// Digits that identify a contact token without revealing it.
     var contactTokenMark: String? { contactToken.map { TextMark($0.value).digits } }
 
-    /// Notes that a log-in of a person never leaves, because another person came.
+    /// Records that a person's log-in is never sent, because another person logged in.
     mutating func noteOvertaken(_ other: Person) {
         overtaken = Array(((overtaken ?? []).filter { $0 != other } + [other]).suffix(16))
     }
 
-    /// Notes for whom the contact is set. What was captured while no person was known belongs to the next person.
+    /// Records the person for whom the contact is set. Operations of an unknown person belong to the next person.
     mutating func setPerson(_ next: Person) {
         if person == Person(nil) {
             for place in views.indices where views[place].person == person { views[place].person = next }
@@ -228,21 +228,20 @@ public struct DESMemory: AdapterMemory {
         if overtaken?.isEmpty == true { overtaken = nil }
     }
 
-    /// The names under which an operation speaks about push: without a contact it is of the person who is there.
+    /// Returns the names of an operation's person for push decisions. Without a contact, it is the current person.
     private func names(of head: Pending<DESDevice>) -> [String] {
         let present = person?.contact == nil ? identity?.value : nil
         return [head.operation.contact ?? present].compactMap(\.self)
     }
 
-    /// Notes what a person says about push.
+    /// Records a person's push decision.
     mutating func decide(_ state: Subscription.State, in head: Pending<DESDevice>) {
         var decisions = decisions ?? PushDecisions()
         decisions.note(state, of: names(of: head), at: head.sequence)
         self.decisions = decisions
     }
 
-    /// Whether a later statement about push counts instead: of the same person, of an anonymous person, or of the person who is
-    /// there.
+    /// Whether a later push decision counts instead: of the same person, of an anonymous person, or of the current person.
     func isOvertaken(_ head: Pending<DESDevice>) -> Bool {
         let present = [person?.contact, identity?.value].compactMap(\.self)
         return [names(of: head), [], present].contains {
@@ -253,7 +252,7 @@ public struct DESMemory: AdapterMemory {
     /// Whether the last statement of a person is an opt-in to push.
     func wantsPush(_ names: [String]) -> Bool { decisions?.state(of: names) == .subscribed }
 
-    /// Notes for whom an operation sets the contact, and restores what that person said last about push.
+    /// Records the person for whom an operation sets the contact, and restores that person's last push decision.
     mutating func arrive(_ next: Person, _ names: [String], at sequence: Int64) {
         setPerson(next)
         guard let state = restorePush(of: names, at: sequence) else { return }
@@ -261,8 +260,8 @@ public struct DESMemory: AdapterMemory {
         refusesPush = state != .subscribed
     }
 
-    /// Returns what a person who comes said last about push; nil for nothing. An opt-out that overtook the change of contact
-    /// counts.
+    /// Returns the last push decision of a person who logs in; nil if there is none. An opt-out that overtook the change of
+    /// contact counts.
     mutating func restorePush(of names: [String], at sequence: Int64) -> Subscription.State? {
         let state = decisions?.arrive(names, at: sequence)
         return decisions?.isNextOptedOut == true ? .unsubscribed : state
@@ -290,7 +289,7 @@ public struct DESMemory: AdapterMemory {
         clicks.removeAll { campaigns.contains($0.campaignID) }
     }
 
-    /// Notes that the vendor has taken the events of these operations.
+    /// Records that the vendor has accepted the events of these operations.
     mutating func noteReported(_ operations: Set<String>) {
         counted?.removeAll(where: operations.contains)
         if counted?.isEmpty == true { counted = nil }
@@ -324,16 +323,16 @@ public struct DESMemory: AdapterMemory {
     /// Whether the device has a push token that the vendor does not hold for certain.
     var lacksPushToken: Bool { device?.pushToken.flatMap(PushAddress.text).map { $0 != pushToken } ?? false }
 
-    /// Whether there is a push token at the vendor, as far as anybody knows.
+    /// Whether the vendor may hold a push token.
     var mayHavePushToken: Bool { pushToken != nil || isPushUncertain }
 
-    /// Forgets the push token, which the vendor goes on holding for now.
+    /// Forgets the push token. The vendor still holds it for now.
     mutating func forgetPushToken() {
         RuleID.des("R7").fire()
         if pushToken != nil { (pushToken, isPushUncertain) = (nil, true) }
     }
 
-    /// Forgets what a request may have changed at the vendor unseen.
+    /// Forgets state that a request may have changed at the vendor without a reply.
     mutating func markUnacknowledged(_ endpoint: DESDevice.Endpoint) {
         switch endpoint {
         case .client: registration = nil
@@ -350,7 +349,7 @@ public struct DESMemory: AdapterMemory {
         return memory
     }
 
-    /// Forgets what belongs to an application code: state, tokens, contact.
+    /// Forgets the state of an application code: client state, tokens, contact.
     mutating func forgetApplication(keepingState: Bool) {
         var next = DESMemory()
         (next.clientID, next.registered, next.refusesPush) = (clientID, registered, refusesPush)
@@ -362,16 +361,16 @@ public struct DESMemory: AdapterMemory {
     }
 }
 
-/// What the configuration from afar says, as far as this adapter obeys it.
+/// The part of the remote configuration that this adapter applies.
 struct RemoteConfig: Codable, Sendable, Equatable {
-    /// Whether v4 is on; nil if nothing is said.
+    /// Whether v4 is enabled; nil if the configuration does not state it.
     var usesV4: Bool?
     /// Addresses that replace the configured ones, by the vendor's names of the services.
     var services: [String: String] = [:]
 
     init() {}
 
-    /// Reads the vendor's answer; an address that is not at the vendor's hosts is left out.
+    /// Reads the vendor's reply. An address outside the vendor's hosts is left out.
     init(_ json: JSONValue) {
         RuleID.des("C1").fire()
         usesV4 = json["features"]?["eventServiceV4"]?.bool
@@ -383,7 +382,7 @@ struct RemoteConfig: Codable, Sendable, Equatable {
     }
 }
 
-/// The vendor's hosts: what comes from afar may lead nowhere else.
+/// The vendor's hosts. A remote configuration may name no other hosts.
 enum VendorHost {
     private static let endings = [".emarsys.net", ".emarsys.com"]
 

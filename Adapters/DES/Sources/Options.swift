@@ -2,13 +2,13 @@ import PatchbayAdapterKit
 import PatchbayJSON
 import PatchbayModel
 
-/// One word that a caller may give with an operation for this vendor alone (`options["des"]`).
+/// An option of an operation for this vendor (`options["des"]`).
 struct CallOption {
     /// The option's name.
     let name: String
-    /// The form it takes, in words.
+    /// The option's form, as text for findings.
     let form: String
-    /// The operations that have a place for it, in words.
+    /// The operations that accept the option, as text for findings.
     let uses: String
     private let fits: @Sendable (Action) -> Bool
     private let check: @Sendable (JSONValue, String) -> [Finding]

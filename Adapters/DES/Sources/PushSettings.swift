@@ -2,18 +2,18 @@ import PatchbayAdapterKit
 import PatchbayJSON
 import PatchbayModel
 
-/// One entry of the push settings in a registration.
+/// An entry of the push settings in a registration.
 ///
-/// An app knows from its system what they are, and hands them over as the option `pushSettings`. Where it says nothing,
-/// the entry follows from whether the person permits notifications; that column is this adapter's choice.
+/// An app passes the system's values as the option `pushSettings`. By default, an entry follows from the person's
+/// permission for notifications; these defaults are this adapter's choice.
 struct PushSettings: Sendable {
     /// The entry's name on the wire.
     let name: String
     /// The platforms that have it.
     let platforms: Set<Platform>
-    /// The values that it takes, in words.
+    /// The accepted values, as text for findings.
     let form: String
-    /// What stands for it where notifications are permitted, and where not; nil: it is left out.
+    /// The defaults where notifications are permitted and where they are not; nil if the entry is then left out.
     let otherwise: (allowed: JSONValue, denied: JSONValue)?
     private let accepts: @Sendable (JSONValue) -> Bool
 
@@ -69,7 +69,7 @@ struct PushSettings: Sendable {
         },
     ]
 
-    /// The push settings of a platform: what the app gave, else what follows from the permission.
+    /// Returns the push settings of a platform: the app's values, otherwise the defaults.
     static func object(for platform: Platform, allowed: Bool, given: JSONObject) -> JSONObject {
         RuleID.des("B2").fire()
         return JSONObject(
@@ -80,7 +80,7 @@ struct PushSettings: Sendable {
         )
     }
 
-    /// What is wrong with push settings that an app gives.
+    /// Returns the findings about an app's push settings.
     static func problems(_ value: JSONValue, _ path: String) -> [Finding] {
         guard let object = value.object else {
             return [FindingRow.optionInvalid.at(path, detail: "it takes an object")]

@@ -2,7 +2,7 @@ import PatchbayAdapterKit
 import PatchbayJSON
 import PatchbayModel
 
-/// What an app can ask this vendor.
+/// The queries that an app can make.
 enum Question: String, CaseIterable {
     /// The message for a place in the app.
     case inline
@@ -29,7 +29,7 @@ enum Question: String, CaseIterable {
         }
     }
 
-    /// The argument that it takes; nil for none.
+    /// The query's argument; nil for none.
     var argument: String? {
         switch self {
         case .inline: "viewId"
@@ -38,7 +38,7 @@ enum Question: String, CaseIterable {
         }
     }
 
-    /// What the answer is.
+    /// A description of the answer.
     var answer: String {
         switch self {
         case .inline: "the message: `campaignId`, `viewId`, `html`"
@@ -50,13 +50,13 @@ enum Question: String, CaseIterable {
         }
     }
 
-    /// Whether it can be asked before the installation is registered.
+    /// Whether the query is possible before the installation is registered.
     var isOpenToAll: Bool { Route.of(endpoint).namesClient == false }
 
     /// The names, for people.
     static let names = allCases.map(\.rawValue).joined(separator: ", ")
 
-    /// What is wrong with a question.
+    /// Returns the findings about a query.
     static func problems(_ request: ReadRequest, _ settings: DESSettings) -> [Finding] {
         guard let question = Question(rawValue: request.what) else {
             return [FindingRow.questionUnknown.at("action.read.what")]

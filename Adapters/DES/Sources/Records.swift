@@ -3,7 +3,7 @@ import PatchbayJSON
 import PatchbayModel
 
 extension RecordFormat {
-    /// Contacts of the platform behind the service, as its data import takes them and its export writes them.
+    /// Contacts of the platform, in the format of its data import and export.
     public static let desContacts = RecordFormat(
         id: "des.contacts",
         title: "Emarsys contacts (files of the data import and the data export)",
@@ -25,9 +25,9 @@ extension RecordFormat {
     )
 }
 
-/// How a file of contacts is written.
+/// The settings of a contact file.
 struct ContactFileSettings: AdapterSettings {
-    /// How the opt-in is written.
+    /// The form of an opt-in.
     enum OptInForm: String, NeutralWord {
         case words, numbers
     }
@@ -181,6 +181,6 @@ extension ContactFileRules {
 }
 
 extension ContactFileFindings {
-    /// What may be said of this vendor's files.
+    /// The findings about this vendor's files.
     static let des = ContactFileFindings("des", .des, key: "the key (setting key)", canChooseKey: true)
 }

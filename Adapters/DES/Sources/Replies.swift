@@ -1,7 +1,7 @@
 import PatchbayAdapterKit
 
 extension ReplyTable {
-    /// What the vendor's answers mean for a queued request; a question is never repeated, and 401 comes first (R33).
+    /// The meanings of replies to queued requests. A query is never repeated, and a 401 is handled first (R33).
     static let des = ReplyTable(
         [
             .webPage(.retry, .replyPage, rule: .des("R41")),

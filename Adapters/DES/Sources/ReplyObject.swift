@@ -1,12 +1,12 @@
 import PatchbayAdapterKit
 import PatchbayJSON
 
-/// The device event state: a JSON object of the vendor, kept and sent back as it came.
+/// The device event state: a JSON object of the vendor, stored and returned unchanged.
 struct EventState: Sendable, Equatable, ExpressibleByDictionaryLiteral {
     /// The object's JSON text, byte for byte.
     let text: String
 
-    /// Keeps a JSON text that is known to be one object.
+    /// Stores a JSON text that is known to be one object.
     init(text: String) { self.text = text }
 
     init(dictionaryLiteral elements: (String, JSONValue)...) { text = JSONValue.object(JSONObject(elements)).text }
@@ -25,18 +25,17 @@ extension EventState: Codable {
 }
 
 extension WireFormat<EventState> {
-    /// The object as it came.
+    /// Writes the object unchanged.
     static let eventState = WireFormat("JSON", schema: [:]) { state, writer in writer.raw(state.text) }
 }
 
-/// A reply's body, read liberally: a byte-order mark, a name that occurs twice, and half of a surrogate pair are no reason
-/// to lose the rest.
+/// A reply's body, parsed leniently: it may have a byte-order mark, a repeated name, or half of a surrogate pair.
 struct ReplyObject {
     /// The members that could be read, except the device event state. Of a name that occurs twice, the last.
     private(set) var members = JSONObject()
     /// The device event state; nil if there is none, or if it is no object.
     private(set) var eventState: EventState?
-    /// Whether the text ends early or is no JSON. What stands before the error has been read.
+    /// Whether the text ends early or is no JSON. The text before the error has been read.
     private(set) var isDamaged = false
     /// Whether the text is a JSON object, complete or not.
     private(set) var isObject = false
@@ -99,7 +98,7 @@ struct ReplyObject {
         return clean
     }
 
-    /// The code unit of an escape `\uXXXX`; nil if there is none at that place.
+    /// Returns the code unit of an escape `\uXXXX`; nil if there is none at that position.
     private static func unit(at place: Int, in text: [UInt8]) -> UInt16? {
         guard place + 6 <= text.count, text[place] == UInt8(ascii: "\\"), text[place + 1] == UInt8(ascii: "u") else {
             return nil

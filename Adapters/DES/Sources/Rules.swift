@@ -9,7 +9,7 @@ extension RuleID {
 /// The vendor's rules. R1 to R40 are the behaviour of a client; the rest by group: H headers, B bodies, T texts,
 /// A answers, I inbox, C configuration from afar, U what has no place, N what the neutral model adds.
 extension Rule {
-    /// Where a rule is known from.
+    /// The source of a rule.
     private enum Source {
         static let page = "Emarsys: SDK ⇌ DES – Aggregated Views and Clicks"
         static let ios = "emartech/ios-emarsys-sdk 3.10"

@@ -2,11 +2,11 @@ public import PatchbayAdapterKit
 import PatchbayJSON
 public import PatchbayModel
 
-/// What a configuration says about one application at the vendor.
+/// The settings of one application at the vendor.
 public struct DESSettings: AdapterSettings {
     /// The generation of the interface for events and inline messages.
     public enum EventService: String, NeutralWord {
-        /// Views and clicks once each; the server counts on top of the echoed state.
+        /// Views and clicks are sent once each; the server counts on top of the returned state.
         case v4
         /// All stored views and clicks each time.
         case v3
@@ -20,7 +20,7 @@ public struct DESSettings: AdapterSettings {
         case debug
     }
 
-    /// How a campaign id is written.
+    /// The form of a campaign id.
     public enum CampaignIDs: String, NeutralWord {
         /// As text, as the SDKs do.
         case text
@@ -28,7 +28,7 @@ public struct DESSettings: AdapterSettings {
         case number
     }
 
-    /// How a point in time is written.
+    /// The form of points in time.
     public enum Timestamps: String, NeutralWord {
         /// UTC with a Z, as the SDKs do.
         case utc
@@ -36,15 +36,15 @@ public struct DESSettings: AdapterSettings {
         case local
     }
 
-    /// What proves who a contact is.
+    /// The proof of a contact's identity.
     public enum ContactProof: String, NeutralWord {
         /// Nothing: the field's value is sent.
         case value
-        /// The contact's OpenID Connect ID token, which the app gives as credential.
+        /// The contact's OpenID Connect ID token, which the app passes as credential.
         case openIDToken = "openIdToken"
     }
 
-    /// Which of several inline messages for one view is taken.
+    /// The choice among several inline messages for one view.
     public enum InlineChoice: String, NeutralWord {
         /// The last, as on iOS.
         case last
@@ -52,7 +52,7 @@ public struct DESSettings: AdapterSettings {
         case first
     }
 
-    /// What becomes of a request whose host can't be found.
+    /// The treatment of a request whose host can't be found.
     public enum HostNotFound: String, NeutralWord {
         /// It stays, and the queue stops, as on Android.
         case keep
@@ -66,9 +66,9 @@ public struct DESSettings: AdapterSettings {
     public var contactFieldID = 0
     /// Which identifier of a contact is that field's value.
     public var contactIdentifier = IdentifierKind.external.rawValue
-    /// What proves who a contact is.
+    /// The proof of a contact's identity.
     public var contactProof = ContactProof.value
-    /// The merchant id; empty: none.
+    /// The merchant id; empty for none.
     public var merchantID = ""
     /// The address for clients and contacts.
     public var clientServiceURL = "https://me-client.eservice.emarsys.net"
@@ -86,23 +86,23 @@ public struct DESSettings: AdapterSettings {
     public var mode = Mode.production
     /// The version of the library that requests name.
     public var sdkVersion = Sender.version
-    /// How a campaign id is written.
+    /// The form of a campaign id.
     public var campaignIDs = CampaignIDs.text
-    /// How a point in time is written.
+    /// The form of points in time.
     public var timestamps = Timestamps.utc
     /// Whether a request for inline messages carries views too, as the vendor's page can be read.
     public var inlineViews = false
-    /// Which of several inline messages for one view is taken.
+    /// The choice among several inline messages for one view.
     public var inlineChoice = InlineChoice.last
     /// Whether events name language and versions.
     public var deviceFieldsInEvents = true
     /// Whether `dnd` is sent when it is false, too.
     public var alwaysSendsDND = false
-    /// Whether inbox and geofences are asked for with basic authorisation.
+    /// Whether queries for inbox and geofences use basic authorization.
     public var basicAuthorization = true
-    /// Whether the anonymous contact is asked for with the contact token that is held.
+    /// Whether the request for the anonymous contact carries the present contact token.
     public var tokenWithAnonymous = true
-    /// What becomes of a request whose host can't be found.
+    /// The treatment of a request whose host can't be found.
     public var onHostNotFound = HostNotFound.keep
     /// Whether the device event state outlives a change of the application code.
     public var keepsStateOnNewCode = true
@@ -110,7 +110,7 @@ public struct DESSettings: AdapterSettings {
     /// The defaults; application code and contact field are missing.
     public init() {}
 
-    /// Whether events and inline messages go to v4: as the settings say, unless the configuration from afar switches v4 off.
+    /// Whether events and inline messages use v4: by the settings, unless the remote configuration disables v4.
     func usesV4(_ memory: DESMemory) -> Bool {
         eventService == .v4 && (!obeysRemoteConfig || memory.remote.usesV4 != false)
     }
@@ -251,7 +251,7 @@ public struct DESSettings: AdapterSettings {
         ),
     ])
 
-    /// Texts that stand where a code is missing.
+    /// Texts that replace a missing code.
     private static let placeholders = ["0", "null", "nil"]
 }
 

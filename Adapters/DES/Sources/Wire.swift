@@ -2,7 +2,7 @@ import PatchbayAdapterKit
 import PatchbayJSON
 import PatchbayModel
 
-// The fields of every body that goes to the vendor, one row each.
+// The fields of every body, one row each.
 
 /// A registration of the installation.
 struct ClientCall: Sendable {
@@ -44,7 +44,7 @@ struct ClientCall: Sendable {
         ]
     )
 
-    /// A registration; nil without facts, or on a platform that the vendor has no word for.
+    /// Creates a registration; nil without facts, or if the vendor has no name for the platform.
     init?(_ device: Device, _ settings: DESSettings, given: JSONObject) {
         guard let facts = device.facts, let platform = Platform(device) else { return nil }
         (self.platform, self.facts, sdkVersion) = (platform.rawValue, facts, settings.sdkVersion)
@@ -66,12 +66,12 @@ extension DeviceFacts {
     }
 }
 
-/// The vendor's words for platforms.
+/// The vendor's names of platforms.
 enum Platform: String, CaseIterable {
     case ios, android
     case androidHuawei = "android-huawei"
 
-    /// The platform of a device; nil if the vendor has no word for it.
+    /// Creates the platform of a device; nil if the vendor has no name for it.
     init?(_ device: Device) {
         switch device.facts?.platform.lowercased() {
         case "ios", "ipados": self = .ios
@@ -163,7 +163,7 @@ struct EventsCall: Sendable {
     )
 }
 
-/// A question for the inline message of a view.
+/// A query for the inline message of a view.
 struct InlineCall: Sendable {
     var viewIDs: JSONValue
     var clicks: [RowCall]
@@ -181,7 +181,7 @@ struct InlineCall: Sendable {
     )
 }
 
-/// One view or click as it is written.
+/// A view or click in the vendor's form.
 struct RowCall: Sendable {
     var campaignID: JSONValue
     var buttonID: String?
@@ -210,7 +210,7 @@ struct RowCall: Sendable {
     }
 }
 
-/// One event as it is written.
+/// An event in the vendor's form.
 struct EventCall: Sendable {
     var type: String
     var name: String
@@ -218,7 +218,7 @@ struct EventCall: Sendable {
     var attributes: [Attribute]?
     var sessionID: String?
 
-    /// A name and its text.
+    /// A name and its text value.
     struct Attribute: Sendable {
         var name: String
         var text: String
@@ -237,7 +237,7 @@ struct EventCall: Sendable {
 }
 
 extension WireFormat<[EventCall.Attribute]> {
-    /// An object of texts; the names differ.
+    /// An object of texts with distinct names.
     static let texts = WireFormat("JSON", schema: [:]) { attributes, writer in
         writer.beginObject()
         for attribute in attributes {
@@ -248,7 +248,7 @@ extension WireFormat<[EventCall.Attribute]> {
     }
 }
 
-/// How points in time are written.
+/// Formats points in time.
 struct WireWriter {
     let timestamps: DESSettings.Timestamps
     let campaignIDs: DESSettings.CampaignIDs

@@ -22,7 +22,7 @@ extension AdapterTestDriver<DESDevice, DESSimulator> {
         try self.init(Fixture.adapter(settings), DESSimulator(settings: account))
     }
 
-    /// Creates an installation that is registered and, with a contact, logged in; its history is forgotten.
+    /// Creates an installation that is registered and, with a contact, logged in. Its history is cleared.
     static func started(
         _ settings: JSONObject = [:],
         account: JSONObject = Fixture.account,

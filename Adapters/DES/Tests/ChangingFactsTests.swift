@@ -9,7 +9,7 @@ import Testing
 
 @testable import PatchbayDES
 
-/// Work waits while the person, a consent, a credential, the settings, or the route change.
+/// Operations wait while the person, a consent, a credential, the settings, or the route change.
 @Suite("DES under changing facts") struct ChangingFactsTests {
     private func consent(_ purpose: Purpose, _ channel: Channel? = nil, _ state: Consent.State) -> Action {
         .setConsent(Consent(purpose: purpose, channel: channel, state: state))
@@ -518,7 +518,7 @@ import Testing
     }
 }
 
-/// One installation whose route leads from one application to another, both before the simulator.
+/// An installation whose route changes from one application to another, both served by the simulator.
 private final class World {
     static let (old, new) = ("ABCD1-234E6", "WXYZ9-876F5")
 

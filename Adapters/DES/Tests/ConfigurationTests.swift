@@ -9,7 +9,7 @@ import Testing
 @testable import PatchbayDES
 
 @Suite("DES configuration") struct ConfigurationTests {
-    /// The whole configuration that stands among the schema's examples.
+    /// Returns the complete configuration among the schema's examples.
     private func example() throws -> JSONValue {
         let file = URL(filePath: #filePath).deletingLastPathComponent()
             .appending(path: "../../../Schemas/configuration/examples/vendors/des.json").standardizedFileURL

@@ -4,7 +4,7 @@ import PatchbayTesting
 import Testing
 
 @Suite("DES conformance") struct DESConformanceTests {
-    /// One harness for all checks: it remembers what several of them look at.
+    /// The harness of all checks. It caches results that several checks use.
     private static let harness = Result { try Fixture.harness() }
 
     @Test(arguments: ConformanceCheck.all)

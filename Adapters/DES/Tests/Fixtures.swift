@@ -57,7 +57,7 @@ enum Fixture {
         return try DESDevice(settings: DESSettings.table.read(object, over: DESSettings(), at: "settings"))
     }
 
-    /// What the app gives for every contact; on the wire it stands where `contactProof` asks for it.
+    /// The ID token that the app passes for every contact. It is sent if `contactProof` asks for it.
     static let idToken = Secret("eyJhbGciOiJub25lIn0.id-token-of-the-shop.c2VhbA")
 
     static func harness(_ changes: JSONObject = [:]) throws -> AdapterHarness<DESDevice> {
@@ -94,7 +94,7 @@ enum Fixture {
                     sample: "message-clicked-plain",
                     rule: RuleID("des", "R15")
                 ),
-                // After a refused registration what follows waits for one that is taken.
+                // After a refused registration, later operations wait for one that is accepted.
                 Exemption(
                     check: "it ends with a vendor that always refuses",
                     sample: "erase-then-return",
@@ -105,13 +105,13 @@ enum Fixture {
         )
     }
 
-    /// Endpoints where 200 to 299 is a yes whatever the body says.
+    /// Endpoints where 200 to 299 is a success regardless of the body.
     private static let judgedByStatus = [
         "contact", "events", "geofences", "inbox", "pushMessage", "pushTokenRemoval", "remoteConfig",
         "remoteConfigSignature",
     ]
 
-    /// Answers that say more than their status.
+    /// Replies whose meaning depends on more than their status.
     static let replies: [SampleReply] = [
         SampleReply(
             "tokens",

@@ -58,7 +58,7 @@ import Testing
         bench.capture(.registerDevice(moved { $0.facts?.appVersion = "9.0" }))
         #expect(bench.endpoints == [.client])
         #expect(bench.last?.body["applicationVersion"] == "9.0")
-        // Taken means answered: what was lost counts as unknown.
+        // A registration counts as accepted after its reply. A lost reply leaves it uncertain.
         bench.script = [.lost]
         bench.capture(.registerDevice(moved { $0.facts?.appVersion = "9.1" }))
         bench.wake()
@@ -119,7 +119,7 @@ import Testing
         let settings = try #require(bench.sent.first?.body["pushSettings"])
         #expect(settings["authorizationStatus"] == "denied" && settings["soundSetting"] == "disabled")
         #expect(settings["alertStyle"] == "alert" && settings.object?.count == 13)
-        // What was given stays until something else is given.
+        // A setting stays until the app passes another value.
         bench.capture(.registerDevice(moved { $0.allowsPush = false }))
         #expect(bench.endpoints.count { $0 == .client } == 1)
     }
@@ -227,7 +227,7 @@ import Testing
         let codes = bench.sent.map { $0.request.url.contains("WXYZ9-876F5") ? "new" : "old" }
         #expect(codes == ["old", "old", "old", "new", "new", "new", "new", "new"])
         #expect(bench.sent[0].eventNames.contains("before") && bench.last?.eventNames == ["after"])
-        // Nothing of the old application goes to the new one.
+        // The new application gets no state of the old one.
         #expect(bench.sent[3].request[header: "X-Client-State"] == nil)
         #expect(bench.sent[4].request[header: "X-Contact-Token"] == nil)
         #expect(bench.state.client(Corpus.installation.rawValue, application: "ABCD1-234E6")?.pushToken == nil)

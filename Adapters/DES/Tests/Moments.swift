@@ -7,9 +7,9 @@ import Testing
 
 @testable import PatchbayDES
 
-/// Exchanges that are made by hand.
+/// Handwritten exchanges.
 enum Moments {
-    /// The exchange of one action whose request `plan` makes from that memory.
+    /// Returns the exchange of an action that `plan` makes from a memory.
     static func exchange(_ action: Action, _ adapter: DESDevice, _ memory: DESMemory, answer: Outcome) throws
         -> Exchange<DESDevice>
     {

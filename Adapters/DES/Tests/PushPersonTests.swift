@@ -8,7 +8,7 @@ import Testing
 
 @testable import PatchbayDES
 
-/// Whom push reaches: statements of several people on one installation, consent to messages, and an unregister.
+/// Push reachability: statements of several people on one installation, consent to messages, and an unregistration.
 @Suite("DES push by person and consent") struct PushPersonTests {
     private func consent(_ state: Consent.State, _ purpose: Purpose = .messaging) -> Action {
         .setConsent(Consent(purpose: purpose, state: state))
@@ -127,7 +127,7 @@ import Testing
         bench.capture(.logIn("bert"))
         bench.capture(.registerDevice(device))
         bench.drain()
-        // Nor does a new push token reach the device under the contact of a person who has left.
+        // A new push token does not reach the device under the contact of a person who has logged out.
         #expect(bench.client?.contact == "2575=token:token-of-anna" && bench.client?.pushToken == before)
         bench.credentials["bert"] = Secret("token-of-bert")
         bench.wake()

@@ -31,11 +31,11 @@ import Testing
         bench.advance(86_400_000)
         #expect(bench.endpoints == [.events])
         #expect(bench.waits?.code == "des.queue.stopped")
-        // An opt-out does not wait for a request that has failed; its capture repeats that request, too.
+        // An opt-out does not wait for a failed request. Its capture also repeats that request.
         bench.capture(.push(.unsubscribed))
         #expect(bench.endpoints == [.events, .pushTokenRemoval, .events])
         #expect(bench.sent[2].eventNames == ["first"])
-        // The registration behind it sets no push token.
+        // The later registration sets no push token.
         bench.capture(.event("second"))
         #expect(bench.endpoints == [.events, .pushTokenRemoval, .events, .events])
         #expect(bench.sent[3].eventNames == ["second"])
@@ -153,7 +153,7 @@ import Testing
         bench.script = [.status(503), .status(503), .status(503)]
         bench.capture(.event("x"))
         let id = bench.capture(.inline("home-hero"))
-        // A read wakes the queue, and goes first.
+        // A query wakes the queue and is sent first.
         #expect(bench.endpoints == [.events, .inlineMessages, .events])
         #expect(bench.verdicts[id]?.finding?.code == "des.reply.later")
         #expect(bench.pendingCount == 1)

@@ -6,7 +6,7 @@ import Testing
 
 @testable import PatchbayDES
 
-/// What is wrong before anything is sent: code and place.
+/// Findings before any request: code and path.
 @Suite("DES refusals") struct RefusalTests {
     private func findings(_ action: Action, _ settings: JSONObject = [:], options: JSONObject = [:]) throws -> [String]
     {

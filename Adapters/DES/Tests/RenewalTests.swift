@@ -22,7 +22,7 @@ import Testing
         bench.advance(499)
         #expect(bench.sent.count == 2 && bench.waits?.code == "des.queue.renewed")
         bench.advance(1)
-        // The push token was forgotten, so it is set anew after what waited.
+        // The push token was forgotten, so it is set again after the pending operations.
         #expect(bench.endpoints == [.events, .contactToken, .events, .pushToken])
         #expect(bench.sent[2].request.body == bench.sent[0].request.body)
         #expect(bench.sent[2].request[header: "X-Contact-Token"] != bench.sent[0].request[header: "X-Contact-Token"])

@@ -7,7 +7,7 @@ import Testing
 
 @testable import PatchbayDES
 
-/// The vendor's side: strict, and with a memory of its own.
+/// The vendor's side, which is strict and has a state of its own.
 @Suite("DES simulator") struct SimulatorTests {
     /// Sends the last request once more, changed.
     private func again(_ bench: Bench, _ change: (inout WireRequest) throws -> Void) throws -> WireResponse {
@@ -81,7 +81,7 @@ import Testing
         let bench = try Bench.started()
         bench.capture(.view("1"))
         let second = try again(bench) { try changed(&$0) { $0["deviceEventState"] = nil } }
-        // The client never heard of the first answer, and sends the same again: the vendor can't tell.
+        // The client never received the first reply and repeats the request. The vendor can't detect that.
         #expect(second.json?["deviceEventState"]?["campaignStats"]?["1"]?["views"] == 1)
         #expect(bench.client?.views == ["1": 2])
         bench.capture(together: .view("1"), .click("1"))

@@ -10,7 +10,7 @@ import Testing
 @testable import PatchbayDES
 
 @Suite("DES views, clicks and the device event state") struct StateTests {
-    /// Unknown names, nested null, numbers whose text matters, an order that nobody may change.
+    /// Unknown names, nested null, numbers whose text matters, and an order that must not change.
     private static let strange =
         #"{"z":{"deep":[null,{"n":null}]},"campaignStats":{"904401":{"views":10,"ratio":1.50,"big":123456789012345678901234567890,"e":1E+2}},"a":"é\"\\/😀"}"#
 
@@ -107,7 +107,7 @@ import Testing
         #expect(bench.last?.body.campaigns("viewedMessages") == ["3"])
         #expect(bench.last?.body.campaigns("clicks") == [])
         #expect(bench.last?.body["clicks"] == [])
-        // The vendor counts on top of what came back.
+        // The vendor counts on top of the state that the client returned.
         let stats = bench.memory.eventState?["campaignStats"]
         #expect(stats?["1"]?["views"] == 2 && stats?["1"]?["clicks"] == 1 && stats?["3"]?["views"] == 1)
         #expect(stats?["1"]?["lastViewAt"] == "2031-03-09T07:05:11.042Z" && stats?["2"]?["lastClickAt"] == nil)
@@ -155,7 +155,7 @@ import Testing
         let rows = ["1", "1"].map { EngagementRow(campaignID: $0, at: Corpus.start) }
         memory.views = [rows[0]]
         memory.clicks = [EngagementRow(campaignID: "1", buttonID: "cta", at: Corpus.start)]
-        // The request left with one view; a second one on the same campaign was recorded before the answer.
+        // The request was sent with one view. A second one of the same campaign was recorded before the reply.
         let exchange = try Moments.exchange(
             .event("x"),
             adapter,

@@ -2,7 +2,8 @@ public import PatchbayAdapterKit
 public import PatchbayJSON
 public import PatchbayModel
 
-/// Random runs of faults: one whole registration a minute at most, and in the end the state that the app has spoken.
+/// The test profile of the device API for random faults. Registrations are complete and at least a minute apart, and the
+/// final state has the values that the app set.
 public struct SalesforceScene: VendorScene {
     public typealias Simulator = SalesforceSimulator
 
@@ -11,10 +12,10 @@ public struct SalesforceScene: VendorScene {
         "accessToken": "0123456789abcdefghijklmn",
     ]
 
-    /// An app gives none; the vendor hands out one per device, which lets its events through.
+    /// The vendor issues one token per device, which permits its events. An app passes none.
     public static let handedOut: Set<String> = ["X-Subscriber-Token"]
 
-    /// A log-out leaves the vendor with the former contact's key, and a run does not always log in again.
+    /// After a log-out the vendor still holds the old contact's key, and a run does not always log in again.
     public static let waitsForApp: Set<String> = ["salesforce.contact.waiting"]
 
     public static let opposites: [Action] = ["v0", "v1"].map { .changeAttributes(["tier": .set(.string($0))]) }
@@ -35,8 +36,8 @@ public struct SalesforceScene: VendorScene {
         }
     }
 
-    /// What the account of the later settings defines. Memory keeps the value of any other attribute, and no registration
-    /// carries it.
+    /// The attributes that the later settings define. The memory keeps the values of other attributes, and no registration
+    /// carries them.
     private static let definedLater: Set<String> = ["tier", "closing"]
 
     public static var changingSettings: [JSONObject] {
@@ -45,7 +46,7 @@ public struct SalesforceScene: VendorScene {
         return [settings, other]
     }
 
-    /// One record per device, and one per event for the contact that it came under.
+    /// Returns one record per device, and one per event for the contact under which it arrived.
     public static func records(in account: SalesforceAccount) -> [VendorRecord] {
         func person(_ key: String?) -> VendorRecord.Person {
             VendorRecord.Person(key.flatMap { $0.hasPrefix("invented-") ? nil : $0 })
@@ -68,7 +69,7 @@ public struct SalesforceScene: VendorScene {
         }
     }
 
-    /// What a registration says, as memory knows it and as the vendor keeps it.
+    /// Compares the registration in the memory with the vendor's.
     public static let expectedState = ExpectedState(isPerInstallation: true) { memory in
         guard memory["acceptedAs"] != nil, let state = memory["registration"] else { return [:] }
         var claims: JSONObject = [:]
@@ -130,7 +131,7 @@ public struct SalesforceScene: VendorScene {
         return problems + story.takenEvents.filter { !events.contains($0) }.map { "the vendor has no event \($0)" }
     }
 
-    /// Returns what the app said last. Attributes and tags of a person end when another contact key comes.
+    /// Returns the app's latest values. Attributes and tags of a person end with the next contact key.
     private static func words(_ story: SceneStory)
         -> (tags: Set<String>, key: String?, locale: String?, attributes: [AttributeName: AttributeValue])
     {
@@ -159,7 +160,7 @@ public struct SalesforceScene: VendorScene {
 }
 
 extension SalesforceAccount {
-    /// The device whose registration came last.
+    /// The device of the latest registration.
     fileprivate var newestDevice: SimulatedDevice? {
         devices.max { $0.lastReceived ?? .beforeAll < $1.lastReceived ?? .beforeAll }
     }

@@ -2,12 +2,18 @@ public import PatchbayAdapterKit
 public import PatchbayJSON
 public import PatchbayModel
 
-/// The device host of one MobilePush account, played by a pure value.
+/// A simulator of the device host of one MobilePush account, as a pure value.
 ///
-/// A registration that can be read is always answered with 201, as the vendor does: what is wrong inside shows later, in
-/// `refusedLater` and in `violations`, and what is right shows in the account a quarter of an hour later. Where the vendor's answers are not documented, the choices are: wrong or no token
-/// 401, another application or an unknown path or device 404, another method 405, another content type 415, no
-/// `X-SDK-Version` or a body that is no JSON object 400, too many events 413; events that are taken 201.
+/// Like the vendor, it answers every readable registration with 201. Invalid content shows later, in `refusedLater` and in
+/// `violations`. Valid content is visible in the account 15 minutes later.
+///
+/// Where the vendor's replies are not documented, the simulator returns:
+///
+/// - 401 for a wrong or missing token.
+/// - 404 for another application, and for an unknown path or device.
+/// - 405 for another method, and 415 for another content type.
+/// - 400 for a missing `X-SDK-Version` and for a body that is no JSON object.
+/// - 413 for too many events, and 201 for accepted events.
 public struct SalesforceSimulator: VendorSimulator {
     public static let id: AdapterID = "salesforce"
 
@@ -151,7 +157,7 @@ public struct SalesforceSimulator: VendorSimulator {
         return wrong.isEmpty ? contradictions(of: body) : wrong
     }
 
-    /// What is wrong although each key alone is right.
+    /// Returns the contradictions between keys that are each valid.
     private func contradictions(of body: JSONObject) -> [String] {
         var problems: [String] = []
         let automatic = body["platform"] == "Android" ? "Android" : "IOS"
@@ -211,7 +217,7 @@ public struct SalesforceSimulator: VendorSimulator {
         return WireResponse(201)
     }
 
-    /// Whether the account has an event of that name; letter case does not count.
+    /// Whether the account has an event of that name, ignoring case.
     private func isDefined(_ name: String) -> Bool {
         settings.accountEvents.isEmpty || settings.accountEvents.contains { $0.lowercased() == name.lowercased() }
     }
@@ -261,7 +267,7 @@ public struct SalesforceSimulator: VendorSimulator {
     }
 }
 
-/// What a simulated account is like.
+/// The settings of a simulated account.
 struct SalesforceSimulatorSettings: AdapterSettings {
     var applicationID: String? { applicationText.isEmpty ? nil : applicationText }
     var applicationText = ""

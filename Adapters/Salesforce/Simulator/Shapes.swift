@@ -1,9 +1,9 @@
 import PatchbayAdapterKit
 import PatchbayJSON
 
-/// What a value of a request must look like.
+/// The required form of a value in a request.
 struct Shape: Sendable {
-    /// The shape in words.
+    /// A description of the form.
     let name: String
     let matches: @Sendable (JSONValue) -> Bool
 
@@ -50,8 +50,8 @@ struct Shape: Sendable {
             && tags.allSatisfy { !$0.isEmpty && $0.trimmed == $0 }
     }
 
-    /// Names of attributes that the vendor keeps for itself, in lower case; written down a second time, because the
-    /// simulator judges the adapter.
+    /// The reserved names of attributes, in lower case. The simulator has its own copy of the list, because it checks the
+    /// adapter.
     private static let reserved = Set(
         """
         addressid alias apid backgroundrefreshenabled badge channel contactid contactkey createdby createddate

@@ -32,13 +32,15 @@ extension SalesforceDevice {
         isAccepted: Bool,
         memory: inout Memory
     ) -> Interpretation<Self> {
-        // An event is carried where a registration was sent for a new token on its behalf; it says nothing itself.
+        // The exchange carries an event if the registration was sent to get a new token for it. The event changes nothing
+        // itself.
         let changes = exchange.operations.filter { $0.operation.action.kind != .track }
         memory.lastStart = exchange.startedAt
         let before = memory
         var after = before.registration.applying(changes, settings: settings)
         if isAccepted || exchange.mayHaveWorked {
-            // What may have been processed counts as processed: whatever overtakes it finds the device known.
+            // A request that may have been processed counts as processed, so that an operation that overtakes it finds the
+            // device known.
             let body = exchange.request.json ?? .object([:])
             after.learn(from: body, before: (changes.map(\.sequence).max() ?? 0) + 1, settings: settings)
             after.knownAs = body["deviceID"]?.string ?? after.knownAs
@@ -79,13 +81,13 @@ extension SalesforceDevice {
         }
     }
 
-    /// Why an operation that a registration carried is refused all the same.
+    /// Returns the reason why an operation is rejected although a registration carried it.
     func refusal(of operation: EngagementOperation) -> Finding? {
         guard case .switchContact(let change) = operation.action else { return nil }
         return ContactKeyRules.refusal(of: change, settings: settings)
     }
 
-    /// What is to be known of a change that the vendor received.
+    /// Returns the finding about a change that the vendor received.
     private func receivedFinding(_ pending: Pending<Self>, before: Memory, after: Registration) -> Finding {
         let action = pending.operation.action
         switch action {
@@ -132,14 +134,14 @@ extension SalesforceDevice {
 }
 
 extension Exchange<SalesforceDevice> {
-    /// Whether the vendor may have refused the subscriber token; it does not tell it from the access token.
+    /// Whether the vendor may have refused the subscriber token. Its reply does not distinguish it from the access token.
     fileprivate var isTokenRefused: Bool { outcome.reply.map { [401, 403].contains($0.status) } ?? false }
 }
 
 extension Registration {
-    /// Returns how a personal operation ends that was captured for a person who used the device before; nil for any other.
+    /// Returns the verdict of a personal operation of an earlier user of the device; nil for any other operation.
     ///
-    /// A later change of person replaces it. If that has ended already, the operation is refused and kept.
+    /// A later change of person supersedes it. If that change is already complete, the operation is rejected and kept.
     func verdict(
         onFormer pending: Pending<SalesforceDevice>,
         among changes: [Pending<SalesforceDevice>],
@@ -164,8 +166,8 @@ extension Action.Kind {
 }
 
 extension RegistrationRecord {
-    /// What an app that asked to hear of registrations is handed: the registration as it was sent, without the app's
-    /// signed string.
+    /// Returns the answer for an app that observes registrations: the registration as it was sent, without the app's signed
+    /// string.
     static func callback(_ request: WireRequest) -> JSONValue? {
         guard var registration = request.json?.object else { return nil }
         RuleID.salesforce("R7").fire()

@@ -20,7 +20,7 @@ extension SalesforceDevice {
             memory,
             moment
         )
-        // Events name no contact: those of the person before leave first, if they can.
+        // Events name no contact. Those of the previous person are sent first, if possible.
         if case .send? = eventPlan, horizon.handOver < .max { return eventPlan ?? .settle([:]) }
         if case .settle? = eventPlan { return eventPlan ?? .settle([:]) }
         let ordered = changes[..<(nextPerson(in: changes, after: events, memory) ?? changes.endIndex)]
@@ -28,7 +28,7 @@ extension SalesforceDevice {
         return plan ?? .wait(until: nil, because: FindingRow.paced.at())
     }
 
-    /// Ends consents that change nothing at the vendor: it has no record of them, and a registration says no more than whether
+    /// Settles consents that change nothing at the vendor. It has no record of them, and a registration contains only whether
     /// push is enabled (D11).
     private func settleConsents(_ changes: [Pending<Self>], in window: PendingOperations<Self>, memory: Memory)
         -> Plan<Self>?
@@ -51,7 +51,7 @@ extension SalesforceDevice {
         memory: Memory,
         at moment: Moment
     ) -> Plan<Self>? {
-        // What is captured after an erase belongs to a new life, which begins with an empty memory.
+        // Operations after an erasure belong to a new state, which starts with an empty memory.
         let erase = pending.firstIndex { $0.operation.action == .erase }
         let pending = erase.map { Array(pending[...$0]) } ?? pending
         guard let first = pending.first else { return nil }
@@ -96,11 +96,11 @@ extension SalesforceDevice {
         )
         if memory.acceptedAs == settings.sentAs, record.saysTheSame(as: accepted) {
             RuleID.salesforce("S6").fire()
-            // A yes while the device forbids push says nothing now, and counts once the device permits it.
+            // An opt-in changes nothing while the device forbids push. It counts once the device permits push.
             var remembered = memory
             remembered.registration = erase == nil ? state : Registration()
             remembered.registration.handOver = nil
-            // What a log-out cleared before it was sent is not at the vendor.
+            // Values that a log-out cleared before they were sent are not at the vendor.
             return settle(carried, remembering: remembered == memory ? nil : remembered) {
                 state.verdict(onFormer: $0, among: carried, settings: settings) ?? unsentVerdict($0, memory: memory)
             }
@@ -112,7 +112,7 @@ extension SalesforceDevice {
         if memory.failures > 0 { RuleID.salesforce("S16").fire() }
         let body = Array(JSONValue.object(record.payload).text.utf8)
         let request = settings.post(Endpoint.registration.path, body, memory: memory, facts: state.facts)
-        // Whatever the person says while it is in flight, the device may be registered from now on.
+        // From now on the device may be registered, whatever is captured while the request is in flight.
         var uncertain = memory
         uncertain.forgetWhatIsHeld()
         (uncertain.registration, uncertain.registration.knownAs) = (state, record.deviceID)
@@ -127,10 +127,10 @@ extension SalesforceDevice {
         .settle(Dictionary(pending.map { ($0.id, verdict($0)) }) { first, _ in first }, remembering: memory)
     }
 
-    // MARK: What a registration may carry
+    // MARK: The content of a registration
 
-    /// Returns where the next person's changes begin, if events of a person before wait for that person's contact key: they
-    /// would be booked to the next one (D6). Nil if everything can go together.
+    /// Returns the start of the next person's changes, if events of an earlier person wait for that person's contact key. The
+    /// vendor would otherwise book the events to the next person (D6). Nil if one registration can carry all changes.
     private func nextPerson(in changes: [Pending<Self>], after events: [Pending<Self>], _ memory: Memory) -> Int? {
         guard !events.isEmpty, !changes.contains(where: \.isLast) else { return nil }
         var registration = memory.registration
@@ -142,17 +142,17 @@ extension SalesforceDevice {
         guard let first = keyChanges.first, let event = events.first(where: { $0.sequence > first.sequence }) else {
             return nil
         }
-        // What an anonymous person did is the next one's.
+        // Events of an anonymous person belong to the next person.
         let own = keyChanges.lastIndex { $0.sequence < event.sequence } ?? 0
         let known = keyChanges[own...].firstIndex(where: \.isKnown) ?? keyChanges.endIndex
         guard known + 1 < keyChanges.endIndex else { return nil }
         let place = keyChanges[known + 1].place
-        // Without facts nothing leaves for that person, and nothing would come behind it.
+        // Without facts, no registration can be sent for that person, and later changes would never follow.
         return memory.registration.applying(changes[..<place], settings: settings).facts == nil ? nil : place
     }
 
-    /// Returns what the last registration carries: what was captured for the contact that the vendor knows, and every
-    /// opt-out of push. A contact key that the vendor does not hold is not set to leave (D2).
+    /// Returns the content of the last registration: the operations of the contact that the vendor knows, and every opt-out of
+    /// push. A contact key that the vendor does not hold is not set for an unregistration (D2).
     private func lastRequest(of pending: [Pending<Self>], _ memory: Memory) -> [Pending<Self>] {
         let known = memory.registration
         let other = pending.first { one in
@@ -164,8 +164,8 @@ extension SalesforceDevice {
         return pending.filter { $0.sequence < other.sequence || $0.isLast || $0.operation.action.isPushOptOut }
     }
 
-    /// Returns what may be sent now, and why the rest waits: after a log-out for the next contact key (K3), after a denial of
-    /// the profile for its consent (D8). Opt-outs never wait.
+    /// Returns the operations that may be sent now, and the reason why the others wait: after a log-out for the next contact
+    /// key (K3), after a denial of the profile for its consent (D8). Opt-outs never wait.
     private func sendable(of pending: [Pending<Self>], _ state: Registration, _ memory: Memory)
         -> ([Pending<Self>], FindingRow)
     {
@@ -183,7 +183,7 @@ extension SalesforceDevice {
         return (pending, .paced)
     }
 
-    /// Adds what the given operations replace: it must not be applied after them.
+    /// Adds operations that the given ones replace, because they must not be applied later.
     private func withReplaced(_ carried: [Pending<Self>], of pending: [Pending<Self>]) -> [Pending<Self>] {
         guard carried.count < pending.count else { return carried }
         let replaced = Superseding(settings: settings).find(in: pending)
@@ -191,7 +191,7 @@ extension SalesforceDevice {
         return pending.filter { one in ids.contains(one.id) || replaced[one.id].map(ids.contains) ?? false }
     }
 
-    /// Returns the opt-outs that may leave before the rest: of push as a whole, and of a topic that nothing before them
+    /// Returns the opt-outs that may overtake other operations: of push as a whole, and of a topic that no earlier operation
     /// may have subscribed.
     private func optOuts(of pending: [Pending<Self>]) -> [Pending<Self>] {
         let tagged = pending.first { one in
@@ -207,8 +207,8 @@ extension SalesforceDevice {
         }
     }
 
-    /// Settles opt-outs of push at a vendor that does not know the device: it does not reach it, and the first registration
-    /// says them (D9). Nil if there is none.
+    /// Settles opt-outs of push at a vendor that does not know the device. The vendor can't reach the device, and the first
+    /// registration contains the opt-out (D9). Nil if there is none.
     private func keepOptOuts(_ pending: [Pending<Self>], _ window: PendingOperations<Self>, _ memory: Memory)
         -> Plan<Self>?
     {
@@ -227,7 +227,7 @@ extension SalesforceDevice {
         }
     }
 
-    /// When the next registration may leave, and what a person is told until then.
+    /// Returns the time of the next registration, and the finding to report until then.
     private func dueTime(
         of pending: [Pending<Self>],
         memory: Memory,
@@ -251,7 +251,7 @@ extension SalesforceDevice {
         return (due, reason)
     }
 
-    /// What becomes of operations when the vendor is left before it ever heard of the device.
+    /// Returns the verdict of an operation when the vendor is left before any registration reached it.
     private func unsentVerdict(_ pending: Pending<Self>, _ nothingToLeave: FindingRow) -> Verdict<Self> {
         switch pending.operation.action {
         case .unregister: .unchanged(nothingToLeave.at())
@@ -261,7 +261,7 @@ extension SalesforceDevice {
         }
     }
 
-    /// How an operation ends that changes nothing at the vendor.
+    /// Returns the verdict of an operation that changes nothing at the vendor.
     private func unsentVerdict(_ pending: Pending<Self>, memory: Memory) -> Verdict<Self> {
         if let refusal = refusal(of: pending.operation) { return .rejected(refusal) }
         return switch pending.operation.action {
@@ -284,7 +284,7 @@ extension SalesforceDevice {
     ) -> Plan<Self>? {
         guard let first = pending.first else { return nil }
         func wait(_ until: Instant?, _ row: FindingRow, for waiting: some Sequence<Pending<Self>>) -> Plan<Self> {
-            // Nothing releases it once the vendor is left: the unregister is the last request.
+            // After the vendor is left nothing releases it: the unregistration is the last request.
             isLeaving
                 ? settle(Array(waiting)) { _ in .dropped(FindingRow.neverSent.at()) }
                 : .wait(until: until, because: row.at())
@@ -313,7 +313,7 @@ extension SalesforceDevice {
         return .send(Transmission(.events, request, carrying: batch))
     }
 
-    /// How far events may leave before the pending changes.
+    /// The limit up to which events may be sent before the pending changes.
     private struct Horizon {
         var hasChanges: Bool
         /// The first change from which on the device may be another contact's.
@@ -322,8 +322,10 @@ extension SalesforceDevice {
         var lacksKey: Bool
     }
 
-    /// An event says nothing of a person: the vendor books it to the contact that it holds for the device. So what was
-    /// captured after a hand-over waits for it, and where the window does not show every change, for the last one shown.
+    /// Returns the limit for events.
+    ///
+    /// An event names no person: the vendor books it to the device's contact. Events that were captured after a hand-over
+    /// therefore wait for it. If the window is cut off, the last change in it counts as a possible hand-over.
     private func horizon(
         of changes: [Pending<Self>],
         _ events: [Pending<Self>],
@@ -355,15 +357,15 @@ extension SalesforceDevice {
         return registration.contactKey.map { !ContactKeyRules.areSame($0, key) } ?? true
     }
 
-    /// Whether the vendor is being left, or was: an unregister is pending, or was sent and nothing registers the device
-    /// again.
+    /// Whether the provider is being removed, or was: an unregistration is pending, or was sent and no later operation
+    /// registers the device again.
     private func isLeaving(_ changes: [Pending<Self>], in window: PendingOperations<Self>, _ memory: Memory) -> Bool {
         window.isLeaving || changes.contains { $0.operation.action == .unregister }
             || memory.registration.hasLeft && !changes.contains { $0.operation.action.kind == .registerDevice }
     }
 
-    /// The registration that the vendor holds already, sent once more on behalf of an event whose token was refused:
-    /// its reply brings a new one (E14).
+    /// Sends the vendor's present registration again on behalf of an event whose token was refused. The reply contains a new
+    /// token (E14).
     private func planRenewal(for event: Pending<Self>, memory: Memory, at moment: Moment) -> Plan<Self>? {
         let record = RegistrationRecord(
             memory.registration,
@@ -401,7 +403,7 @@ extension Action {
         return subscription.topic == nil && subscription.state != .subscribed
     }
 
-    /// Whether it makes the vendor send less.
+    /// Whether the operation reduces the vendor's messages.
     var isOptOut: Bool {
         switch self {
         case .changeSubscription(let subscription): subscription.state != .subscribed
@@ -413,7 +415,7 @@ extension Action {
 }
 
 extension Registration {
-    /// Returns how pending operations end that were captured for a person who used the device before.
+    /// Returns the verdicts of pending operations that were captured for an earlier user of the device.
     fileprivate func verdicts(
         onFormer pending: PendingOperations<SalesforceDevice>,
         among changes: [Pending<SalesforceDevice>],
@@ -427,8 +429,8 @@ extension Registration {
         return verdicts
     }
 
-    /// Adds what hidden operations say and a registration must not leave before: the contact key where none is known, the
-    /// facts of the device, and the last word on push if it is an opt-out. They stay pending.
+    /// Adds the content of hidden operations that a registration needs: the contact key if none is known, the facts of the
+    /// device, and the last push decision if it is an opt-out. The operations stay pending.
     fileprivate mutating func look(ahead hidden: HiddenOperations, settings: SalesforceSettings) {
         if facts == nil, let entry = hidden.last(.registerDevice) {
             apply(entry.operation, sequence: entry.sequence, settings: settings)

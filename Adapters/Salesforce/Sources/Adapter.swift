@@ -4,14 +4,14 @@ public import PatchbayModel
 
 /// The device API of Salesforce Marketing Cloud Engagement (MobilePush).
 ///
-/// Everything about an installation is one registration, sent whole: pending operations are folded onto the state that
-/// the vendor last took, at most once a minute. Custom events go beside it in a queue of their own.
+/// A complete registration describes an installation. The adapter folds pending operations onto the state that the vendor
+/// last accepted, and sends the result at most once a minute. Custom events have a queue of their own.
 public struct SalesforceDevice: VendorAdapter {
     public typealias Settings = SalesforceSettings
 
     /// The requests of this API.
     public enum Endpoint: String, AdapterEndpoint {
-        /// The whole registration. Journaled, because the vendor counts how often it comes.
+        /// Sends the whole registration. Journaled, because the vendor counts registrations.
         case registration
         /// Custom events.
         case events
@@ -58,7 +58,7 @@ public struct SalesforceDevice: VendorAdapter {
         case .identify(let identifiers):
             return ContactKeyRules.judge(identifiers, at: "action.identifiers", settings: settings)
         case .switchContact(let change):
-            // A switch that gives no contact key is refused too, in its turn: the person before has left all the same.
+            // A change without a contact key is rejected in its turn, too. The previous person has logged out nevertheless.
             if let refusal = ContactKeyRules.refusal(of: change, settings: settings) { return [refusal.asWarning] }
             let row: FindingRow = settings.contactChange == .keep ? .attributesCarriedOver : .attributesCleared
             return ContactKeyRules.judge(change.identifiers, at: "action.switch.identifiers", settings: settings)
@@ -106,7 +106,7 @@ public struct SalesforceDevice: VendorAdapter {
 }
 
 extension Action.Kind {
-    /// Whether it changes what the vendor calls contact data, which should happen in the foreground (S14).
+    /// Whether the operation changes contact data in the vendor's sense, which should happen in the foreground (S14).
     fileprivate var changesContactData: Bool {
         switch self {
         case .identify, .switchContact, .changeAttributes, .changeTags, .changeSubscription: true
@@ -116,7 +116,7 @@ extension Action.Kind {
 }
 
 extension Finding {
-    /// The same, where nothing else is left of the operation.
+    /// The finding as an error, for an operation without other content.
     fileprivate var asError: Finding { with(.error) }
 
     /// The same of an operation that ends later.

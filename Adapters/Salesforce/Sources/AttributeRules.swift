@@ -1,9 +1,9 @@
 import PatchbayAdapterKit
 import PatchbayModel
 
-/// What the vendor takes as an attribute: its name, its value as text, and what must stay out.
+/// Validates attributes and maps them to the vendor's names and texts.
 enum AttributeRules: Sendable {
-    /// One pair that passed: the vendor's name, and the text or nil for "leave it out from now on".
+    /// A valid pair: the vendor's name, and its text or nil to omit the name from now on.
     struct Pair: Equatable, Sendable {
         var name: String
         var value: String?
@@ -24,7 +24,8 @@ enum AttributeRules: Sendable {
         """.split(whereSeparator: \.isWhitespace).map { $0.lowercased() }
     )
 
-    /// Judges each pair of a change alone (A13): what is kept, in order of the neutral names, and what is to be said.
+    /// Validates each pair of a change separately (A13). Returns the valid pairs in the order of the neutral names, and the
+    /// findings.
     static func judge(
         _ changes: [AttributeName: AttributeChange],
         settings: SalesforceSettings
@@ -55,7 +56,7 @@ enum AttributeRules: Sendable {
         return (kept, findings)
     }
 
-    /// The row that speaks against a name at the vendor; nil if it is fine.
+    /// Returns the finding about an invalid name; nil if the name is valid.
     static func problem(ofWireName name: String) -> FindingRow? {
         if name.isEmpty { return .attributeNameBlank }
         if reserved.contains(name.lowercased()) { return .attributeReserved }
@@ -66,7 +67,7 @@ enum AttributeRules: Sendable {
         isDefined(name, in: settings) ? nil : .attributeUndefined
     }
 
-    /// Whether the account defines an attribute, as far as the settings say (A9).
+    /// Whether the account defines an attribute, according to the settings (A9).
     static func isDefined(_ name: String, in settings: SalesforceSettings) -> Bool {
         settings.accountAttributes.isEmpty || settings.accountAttributes.contains { $0.trimmed == name }
     }
@@ -105,7 +106,7 @@ enum AttributeRules: Sendable {
         return .success(trimmed.isEmpty ? blank() : trimmed)
     }
 
-    /// What stands for an attribute that is removed: a value is never null.
+    /// Returns the text of a removed attribute. The vendor accepts no null.
     private static func removed(_ unset: SalesforceSettings.Unset) -> String? {
         RuleID.salesforce("A5").fire()
         return unset == .blank ? blank() : nil

@@ -2,9 +2,9 @@ import PatchbayAdapterKit
 import PatchbayJSON
 import PatchbayModel
 
-/// How a contact file is written and what its columns mean.
+/// The settings of a contact file and the meaning of its columns.
 struct ContactFileSettings: AdapterSettings {
-    /// What an export and an import of this vendor share, before any setting.
+    /// The formats that exports and imports share, before any setting.
     private static let forms = FieldForms(
         day: .iso,
         alsoRead: [.slashed, .american, .european],
@@ -142,7 +142,7 @@ extension ContactFileKind {
         ),
     ]
 
-    /// Opted out by status, also where no date says since when. 0 says nothing of an opt-in.
+    /// An opt-out by status, even without a date. The value 0 is not an opt-in.
     private static let optOutStatus = ConsentTable.optOutColumns.map {
         ContactColumn(
             $0,
@@ -155,8 +155,8 @@ extension ContactFileKind {
         )
     }
 
-    /// Columns of exports that are known without a setting. No column says on which channel a status holds, so a no is one to
-    /// all messages.
+    /// Columns of exports that are known without a setting. No column names the channel of a status, so an opt-out covers all
+    /// messages.
     private static let exported: [ContactColumn] =
         ConsentTable.statusColumns.map {
             ContactColumn(
@@ -181,7 +181,7 @@ extension ContactFileKind {
         ("_PlatformVersion", "platformVersion"), ("_HardwareId", "model"), ("_TimeZone", "timeZone"),
         ("_UTCOffset", "utcOffset"), ("_IsHonorDST", "daylightSaving"), ("_LocationEnabled", "locationEnabled"),
         ("_APID", "pushAppID"),
-        // Columns of a query on the push view: a data extension takes no names that begin with an underscore.
+        // Columns of a query on the push view. A data extension accepts no names that begin with an underscore.
         ("DeviceID", "deviceID"), ("SystemToken", "pushToken"), ("Platform", "platform"),
         ("PlatformVersion", "platformVersion"), ("HardwareId", "model"), ("UTCOffset", "utcOffset"),
         ("IsHonorDST", "daylightSaving"), ("LocationEnabled", "locationEnabled"), ("APID", "pushAppID"),
@@ -221,7 +221,7 @@ extension ContactFileRules {
 }
 
 extension ContactFileFindings {
-    /// What may be said of this vendor's files.
+    /// The findings about this vendor's files.
     static let salesforce = ContactFileFindings(
         "salesforce",
         .salesforce,

@@ -1,18 +1,18 @@
 import PatchbayAdapterKit
 import PatchbayModel
 
-/// Which identifier becomes the contact key, and what a contact key must be.
+/// Selects and validates the contact key among a person's identifiers.
 enum ContactKeyRules: Sendable {
     /// The longest key that contacts usually hold.
     static let usualLimit = 254
 
-    /// Words that stand for nobody; one of them as a key would join unknown ids in one contact.
+    /// Placeholder texts. As a contact key, a placeholder would join unrelated people in one contact.
     private static let placeholders: Set<String> = [
         "0", "-1", "anonymous", "default", "guest", "n/a", "nil", "none", "null", "test", "undefined", "unknown",
         "user",
     ]
 
-    /// The key that these identifiers give; nil if none is of the right kind or it is blank.
+    /// Returns the contact key among identifiers; nil if none is of the right kind or it is blank.
     static func key(of identifiers: [Identifier], settings: SalesforceSettings) -> String? {
         guard let value = identifiers.first(IdentifierKind(rawValue: settings.contactKeyIdentifier)) else { return nil }
         let key = value.trimmed
@@ -20,7 +20,7 @@ enum ContactKeyRules: Sendable {
         return key.isEmpty ? nil : key
     }
 
-    /// What is to be said of the identifiers of an operation.
+    /// Returns the findings about an operation's identifiers.
     static func judge(_ identifiers: [Identifier], at path: String, settings: SalesforceSettings) -> [Finding] {
         let kind = IdentifierKind(rawValue: settings.contactKeyIdentifier)
         guard let place = identifiers.firstIndex(where: { $0.kind == kind }) else {
@@ -42,8 +42,8 @@ enum ContactKeyRules: Sendable {
         return findings
     }
 
-    /// Why a change of person gives the vendor no contact key; nil if it gives one. The device stays with its contact then,
-    /// and what is captured waits for the next key (K3).
+    /// Returns the reason why a change of person gives the vendor no contact key; nil if it gives one. Without a key, the
+    /// device stays with its contact, and later operations wait for the next key (K3).
     static func refusal(of change: ContactSwitch, settings: SalesforceSettings) -> Finding? {
         guard key(of: change.identifiers, settings: settings) == nil else { return nil }
         if change.direction == .logOut { return FindingRow.contactKeyNotCleared.at("action.switch") }

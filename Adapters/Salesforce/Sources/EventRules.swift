@@ -2,18 +2,18 @@ import PatchbayAdapterKit
 import PatchbayJSON
 import PatchbayModel
 
-/// What the vendor takes as an event.
+/// Validates events and maps them to the vendor's form.
 enum EventRules: Sendable {
     /// The most events of one request (E11).
     static let batchLimit = 1000
 
-    /// An event that passed.
+    /// A valid event.
     struct Event: Equatable, Sendable {
         var name: String
         var attributes: JSONObject
     }
 
-    /// The event as it can be sent, nil if it can't, and what is to be said.
+    /// Returns the event in the vendor's form and the findings; the event is nil if it can't be sent.
     static func judge(_ event: TrackingEvent) -> (kept: Event?, findings: [Finding]) {
         switch event {
         case .custom(let name, let attributes): return judge(name: name, attributes)
@@ -57,8 +57,8 @@ enum EventRules: Sendable {
         return (isNameGood ? Event(name: trimmed, attributes: kept) : nil, findings)
     }
 
-    /// Whether nothing can be wrong with an event, so that nobody has to look closer: no two plain names of small letters
-    /// differ in their case alone.
+    /// Whether an event is valid without further checks, because its names are plain and its attributes' names are in lower
+    /// case. Two such names never differ in case alone.
     static func isOrdinary(_ name: String, _ attributes: [AttributeName: AttributeValue]) -> Bool {
         !name.isEmpty && name.allBytes(isPlain)
             && attributes.allSatisfy { name, value in
@@ -85,7 +85,7 @@ enum EventRules: Sendable {
         return !key.hasPrefix("$") && !key.contains { $0.isNewline || $0 == "." }
     }
 
-    /// Text, a number or a boolean (E4); dates, times, countries and choices go as the text that an attribute gets.
+    /// Returns a value as text, number or Boolean (E4). Dates, times, countries and choices have the text of an attribute.
     private static func json(of value: AttributeValue) -> JSONValue? {
         switch value {
         case .integer(let number): .integer(number)

@@ -2,23 +2,23 @@ import Foundation
 import PatchbayAdapterKit
 import PatchbayModel
 
-/// What the vendor takes as the facts of a device: a registration with a wrong one makes the device inactive (W12).
+/// Validates a device's facts. A registration with an invalid fact makes the device inactive (W12).
 enum FactRules: Sendable {
     /// The vendor's spelling of platforms, by their names in lower case (W11).
     private static let platforms = ["ios": "iOS", "ipados": "iOS", "android": "Android"]
 
-    /// The vendor's name of a platform; nil if it has none.
+    /// Returns the vendor's name of a platform; nil if it has none.
     static func platform(_ name: String) -> String? { platforms[name.trimmed.lowercased()] }
 
-    /// A locale as the vendor spells it: underscores between its parts, and nothing behind them (W21).
+    /// Returns a locale in the vendor's spelling: underscores between its parts, and no suffix (W21).
     static func locale(_ text: String) -> String {
         String(text.trimmed.prefix { $0 != "@" && $0 != "." }).replacing("-", with: "_")
     }
 
-    /// Returns the offset from UTC in seconds and whether daylight saving is in force (W19, W20).
+    /// Returns the offset from UTC in seconds and whether daylight saving time is in force (W19, W20).
     ///
-    /// An app that names its time zone and leaves the offset out says an offset of zero; then the zone's offset at that
-    /// date counts.
+    /// An app that names its time zone and omits the offset reports an offset of zero. The zone's offset at that date is then
+    /// used.
     static func offset(of facts: DeviceFacts, at date: Instant) -> (seconds: Int, isDaylightSaving: Bool) {
         guard facts.utcOffsetSeconds == 0, !facts.isDaylightSaving, let zone = facts.timeZone.flatMap(zone) else {
             return (facts.utcOffsetSeconds, facts.isDaylightSaving)
@@ -29,7 +29,7 @@ enum FactRules: Sendable {
 
     private static func zone(_ name: String) -> TimeZone? { TimeZone(identifier: name.trimmed) }
 
-    /// What is to be said of facts.
+    /// Returns the findings about facts.
     static func judge(_ facts: DeviceFacts, at date: Instant) -> [Finding] {
         let path = "action.device.facts"
         let texts: [(String, String)] = [

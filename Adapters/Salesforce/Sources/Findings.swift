@@ -1,6 +1,6 @@
 import PatchbayAdapterKit
 
-/// Everything that this adapter may say about an operation, a record or a setting. No row ever holds a person's value.
+/// All findings of this adapter about operations, records and settings. No finding holds a personal value.
 extension FindingRow {
     /// Every row, for the descriptor.
     static let salesforce: [FindingRow] =
@@ -26,7 +26,7 @@ extension FindingRow {
             replyTooOften, replyRefused, replyCredentials, replyUnavailable, noReply, replyPage,
         ] + ContactFileFindings.salesforce.all + [fileKeySigns, ContactFileFindings.salesforce.keyOther]
 
-    /// Rows of contact files that speak of this vendor alone.
+    /// Findings about contact files of this vendor alone.
     static let salesforceFiles: [FindingRow] = [
         fileEmpty, fileWithoutRows, fileColumnMissing, fileColumnRepeated, rowWidth, rowFault, rowDate, rowEmail,
         rowPhone, rowValue, rowReserved, rowOptInStatus, rowOptInUnknown, rowTimeZone,
@@ -802,7 +802,7 @@ extension FindingRow {
         reason: "The column is for the vendor's own bookkeeping and is not migrated",
         remedy: "To migrate it, map it to an attribute in the setting columns."
     )
-    /// The same of a column of which one word alone matters.
+    /// The same finding for a column whose opt-outs are migrated.
     static let rowStatus = FindingRow(
         rowReserved.code,
         .note,

@@ -2,53 +2,53 @@ import PatchbayAdapterKit
 import PatchbayJSON
 import PatchbayModel
 
-/// The state of one installation as registrations describe it: what pending operations are folded onto.
+/// The state of one installation in the form of a registration. Pending operations are folded onto it.
 struct Registration: Codable, Sendable, Equatable {
-    /// The device id that the vendor's own SDK made here before, if one was adopted.
+    /// The device id of the vendor's own SDK, if the app passed one.
     var adoptedID: String?
-    /// The device id that a registration has left with: from then on it is the device's, whatever is adopted later.
+    /// The device id of the first registration. It stays the device's id, even if the app passes another one later.
     var knownAs: String?
-    /// The contact key; nil until one is known, never nil again.
+    /// The contact key; nil until one is known, and never nil again.
     var contactKey: String?
     /// The app's opaque token.
     var signedString: Secret?
     /// The push token.
     var pushToken: Secret?
-    /// What the device says about itself; nil until it did.
+    /// The device's facts; nil until the app has captured them.
     var facts: Facts?
-    /// What the person permits on the device.
+    /// The person's permissions on the device.
     var permissions = Permissions()
-    /// The push subscription's state; nil while nobody said anything.
+    /// The push subscription's state; nil without a decision.
     var pushState: Subscription.State?
-    /// The last statements of people about push; nil if none was made.
+    /// The latest push decisions of people; nil without any.
     var decisions: PushDecisions?
-    /// Whether push is off because the person who is there has not allowed messages (D11); nil is no.
+    /// Whether push is off because the current person has not allowed messages (D11); nil means false.
     var isMessagingWithheld: Bool?
-    /// Whether the vendor was left or told to forget, so that push stays off.
+    /// Whether the device was unregistered or erased, so that push stays off.
     var hasLeft = false
     /// Attributes by the vendor's names.
     var attributes: [String: String] = [:]
     /// The app's tags, sorted, without the automatic ones.
     var tags: [String] = []
-    /// Attributes that are left out although the vendor may hold a value for them, sorted.
+    /// Attributes that are omitted although the vendor may hold a value of them, sorted.
     var silenced: [String]?
-    /// The first operation of the person whose contact key this is; nil if no other person was known here before.
+    /// The position of the first operation of the contact key's person; nil if no other person was known before.
     var personSince: Int64?
     /// The operation with which attributes and tags of a person were last emptied.
     var clearedAt: Int64?
-    /// Who was logged in as this contact, as operations name it, empty without a log-in; nil if that is not known. An operation
-    /// that names another is not this contact's, although no change of person came: consent held it back or ended it.
+    /// The persons who were logged in as this contact, as operations name them; empty without a log-in; nil if unknown. An
+    /// operation that names another person is not this contact's, even if consent held back or completed that change of person.
     var people: [String]?
     /// The operation with which the contact key became this one.
     var keyAt: Int64?
-    /// The last operation that said who uses the device.
+    /// The position of the last operation that identified the device's user.
     var arrivedAt: Int64?
-    /// The log-out after which no person has been known so far: the vendor still holds the key of the person who left.
+    /// The position of the log-out after which no person is known. The vendor still holds the old person's key.
     var vacatedAt: Int64?
-    /// What the device carried of the person before, until the vendor acknowledged the next contact key.
+    /// The data of the previous person on the device, until the vendor acknowledges the next contact key.
     var handOver: HandOver?
 
-    /// What a device carried of one person when it became another's. Names and numbers, no values.
+    /// The data that a device carried of one person when it changed to another. Names and numbers, no values.
     struct HandOver: Codable, Sendable, Equatable {
         var attributes: [String]
         var tags: Int
@@ -72,7 +72,7 @@ struct Registration: Codable, Sendable, Equatable {
             (utcOffsetSeconds, isDaylightSaving) = FactRules.offset(of: facts, at: date)
         }
 
-        /// The facts of a registration that was sent; nil if it has none.
+        /// Reads the facts of a sent registration; nil if it has none.
         init?(sent body: JSONValue) {
             guard let platform = body["platform"]?.string, let offset = body["timeZone"]?.string.flatMap(Int.init)
             else { return nil }
@@ -83,7 +83,7 @@ struct Registration: Codable, Sendable, Equatable {
         }
     }
 
-    /// What the person permits on the device.
+    /// The person's permissions on the device.
     struct Permissions: Codable, Sendable, Equatable {
         var push = false
         var backgroundPush = false
@@ -98,13 +98,13 @@ struct Registration: Codable, Sendable, Equatable {
         permissions.push && !hasLeft && (pushState == nil || pushState == .subscribed)
     }
 
-    /// Notes whether the person who is there, and the one whose contact key this is, allow messages (D11).
+    /// Records whether the current person and the contact key's person both allow messages (D11).
     mutating func mayMessage(_ window: PendingOperations<SalesforceDevice>) {
         let people = (people ?? []) + [contactKey].compactMap(\.self)
         mayMessage(window.allowsPushMessages(to: nil) && people.allSatisfy { window.allowsPushMessages(to: $0) })
     }
 
-    /// Notes whether messages are allowed, as far as push depends on that (D11).
+    /// Records whether messages are allowed, as far as push depends on it (D11).
     mutating func mayMessage(_ isAllowed: Bool) {
         isMessagingWithheld = isPushWanted && !isAllowed ? true : nil
         if isMessagingWithheld == true { RuleID.salesforce("D11").fire() }
@@ -116,7 +116,7 @@ struct Registration: Codable, Sendable, Equatable {
         return FindingRow.deviceIDLate.at("action.device.identities.\(DeviceRules.identityName.rawValue)")
     }
 
-    /// Returns the state after these operations, each as far as the vendor takes it.
+    /// Returns the state after these operations, each as far as the vendor accepts it.
     func applying(
         _ operations: some Sequence<Pending<SalesforceDevice>>,
         settings: SalesforceSettings
@@ -126,7 +126,7 @@ struct Registration: Codable, Sendable, Equatable {
         return state
     }
 
-    /// Applies one operation, unless it is personal and was captured for a person who used the device before.
+    /// Applies one operation, unless it is personal and was captured for an earlier user of the device.
     mutating func apply(_ operation: EngagementOperation, sequence: Int64, settings: SalesforceSettings) {
         if isOfFormer(operation, sequence: sequence, settings: settings) { return }
         if isOfNext(operation, sequence: sequence) { vacate(after: sequence - 1, settings: settings) }
@@ -200,7 +200,7 @@ struct Registration: Codable, Sendable, Equatable {
         hasLeft = false
     }
 
-    /// Adds what a registration said that the operations at hand do not say: they have ended, or a hidden one said it.
+    /// Adds values of a registration that the present operations lack, because theirs are complete or hidden.
     mutating func learn(from body: JSONValue, before sequence: Int64, settings: SalesforceSettings) {
         if facts == nil, let sent = Facts(sent: body) {
             facts = sent
@@ -219,9 +219,9 @@ struct Registration: Codable, Sendable, Equatable {
 // MARK: Persons
 
 extension Registration {
-    /// Whether an operation was captured for a person who used the device before, and must not reach the next contact.
+    /// Whether an operation was captured for an earlier user of the device, and must not reach the next contact.
     ///
-    /// What concerns the device itself, and every opt-out, counts for every person.
+    /// Operations that concern the device itself, and every opt-out, count for every person.
     func isOfFormer(_ operation: EngagementOperation, sequence: Int64, settings: SalesforceSettings) -> Bool {
         let isOfOther = sequence < arrivedAt ?? .min && operation.contact.map { people?.contains($0) == false } ?? false
         return switch operation.action {
@@ -236,23 +236,22 @@ extension Registration {
         }
     }
 
-    /// Whether a later operation has said that another contact uses the device.
+    /// Whether a later operation shows that another contact uses the device.
     private func isOvertaken(_ identifiers: [Identifier], sequence: Int64, settings: SalesforceSettings) -> Bool {
         guard let arrivedAt, sequence < arrivedAt else { return false }
         guard let key = ContactKeyRules.key(of: identifiers, settings: settings) else { return false }
         return contactKey.map { !ContactKeyRules.areSame($0, key) } ?? false
     }
 
-    /// Whether an operation was captured for a later person than the one whose contact key this is, although no change of
-    /// person has come.
+    /// Whether an operation was captured for a later person than the contact key's, although no change of person was captured.
     func isOfNext(_ operation: EngagementOperation, sequence: Int64) -> Bool {
         guard vacatedAt == nil, sequence > arrivedAt ?? .min else { return false }
         guard ![.identify, .switchContact, .erase, .unregister].contains(operation.action.kind) else { return false }
         return people?.contains(operation.contact ?? "") == false
     }
 
-    /// Notes what a person says about push. A statement about the device of a person who has left counts when the person comes
-    /// back; an opt-out also counts now, unless the next person has opted in (D10).
+    /// Records a person's push decision. A decision about the device by a person who has logged out counts when the person
+    /// comes back. An opt-out also counts now, unless the next person has opted in (D10).
     private mutating func decide(_ state: Subscription.State, of operation: EngagementOperation) {
         let isOfFormer = operation.contact.map { people?.contains($0) == false } ?? false
         let key = vacatedAt == nil && !isOfFormer ? contactKey : nil
@@ -264,16 +263,16 @@ extension Registration {
         pushState = state
     }
 
-    /// Restores what the person who comes said last about push on this device (D10).
+    /// Restores the last push decision on this device of a person who logs in (D10).
     private mutating func restorePush(of names: [String]) {
         guard let state = decisions?.arrive(names) else { return }
         RuleID.salesforce("D10").fire()
         pushState = state
     }
 
-    /// Notes who uses the device from an operation on: another contact key, or no known person.
+    /// Records the device's user from an operation on: another contact key, or no known person.
     private mutating func arrive(_ operation: EngagementOperation, sequence: Int64, settings: SalesforceSettings) {
-        // What a request may have said already is not said a second time.
+        // A request may have carried the operation already.
         if let arrivedAt, sequence <= arrivedAt { return }
         let identifiers: [Identifier]
         switch operation.action {
@@ -283,7 +282,7 @@ extension Registration {
         }
         if let key = ContactKeyRules.key(of: identifiers, settings: settings) {
             let contact = operation.contact ?? ""
-            // What a person said whose change of person never came is not the next one's.
+            // Values of a person whose change of person never came do not belong to the next person.
             if contactKey == nil, vacatedAt == nil, people?.contains(where: { $0 != contact }) == true {
                 depart(at: sequence, settings: settings)
             }
@@ -304,19 +303,19 @@ extension Registration {
             let isSame = ContactKeyRules.areSame(contactKey, key)
             if !isSame { keyAt = vacatedAt.map { $0 + 1 } ?? sequence }
             if !isSame, vacatedAt == nil { depart(at: sequence, settings: settings) }
-            // What an anonymous person did belongs to the next one.
+            // Operations of an anonymous person belong to the next person.
             if !isSame { personSince = vacatedAt.map { $0 + 1 } ?? sequence }
         }
         (contactKey, people, vacatedAt, arrivedAt) = (key, nil, nil, sequence)
     }
 
-    /// Notes that the person whose contact key this is has left, and no known person has come.
+    /// Records that the contact key's person has logged out and no known person has logged in.
     private mutating func vacate(after sequence: Int64, settings: SalesforceSettings) {
         depart(at: sequence, settings: settings)
         (vacatedAt, arrivedAt) = (sequence, sequence)
     }
 
-    /// Ends what belongs to the person who used the device so far (A12). An opt-out of push stays: it is the device's.
+    /// Ends the data of the device's previous user (A12). An opt-out of push stays, because it is the device's.
     private mutating func depart(at sequence: Int64, settings: SalesforceSettings) {
         (signedString, clearedAt) = (nil, sequence)
         let names = Set(attributes.filter { !$0.value.isEmpty }.keys).union(silenced ?? [])
@@ -332,12 +331,12 @@ extension Registration {
     }
 }
 
-/// What the vendor takes of a device.
+/// Validates devices.
 enum DeviceRules: Sendable {
     /// Under which name an app hands over the device id of the vendor's own SDK.
     static let identityName: Device.IdentityName = "salesforce.deviceID"
 
-    /// The adopted device id, if there is a good one.
+    /// The device id that the app passes, if it is valid.
     static func adoptedID(of device: Device) -> String? {
         device.identities[identityName]?.trimmed.nilUnlessUUID
     }
@@ -348,7 +347,7 @@ enum DeviceRules: Sendable {
         return token.value
     }
 
-    /// What is to be said of a device.
+    /// Returns the findings about a device.
     static func judge(_ device: Device, at date: Instant) -> [Finding] {
         var findings = device.facts.map { FactRules.judge($0, at: date) } ?? []
         if device.identities[identityName] != nil, adoptedID(of: device) == nil {
@@ -381,9 +380,9 @@ extension String {
     fileprivate var nilUnlessUUID: String? { UUIDText.isValid(self) ? self : nil }
 }
 
-/// An operation's words for this adapter alone.
+/// An operation's options for this adapter.
 struct SalesforceOptions: Sendable {
-    /// What becomes of the signed string (K10).
+    /// The treatment of the signed string (K10).
     enum SignedString: Sendable {
         case absent
         case set(String)
@@ -391,9 +390,9 @@ struct SalesforceOptions: Sendable {
         case ignored
     }
 
-    /// What becomes of the signed string.
+    /// The treatment of the signed string.
     let signedString: SignedString
-    /// Option names that nobody knows.
+    /// Unknown option names.
     let unknown: [String]
 
     init(_ operation: EngagementOperation) {

@@ -2,12 +2,13 @@ public import PatchbayAdapterKit
 public import PatchbayModel
 
 extension SalesforceDevice {
-    /// What this installation's vendor side is known to hold, and when it may be told more.
+    /// The vendor state that this installation expects, and the times of its next requests.
     public struct Memory: AdapterMemory {
-        /// The state as the vendor last took it, or may have taken it: a request that may have been processed counts as
-        /// processed. Everything pending is folded onto it.
+        /// The state that the vendor last accepted, or may have accepted: a request that may have been processed counts as
+        /// processed. Pending operations are folded onto it.
         var registration = Registration()
-        /// As whom the vendor took it: account, application and sender; nil while nobody knows what it holds (S6).
+        /// The account, application and sender under which the vendor accepted the state; nil while the vendor's state is
+        /// unknown (S6).
         var acceptedAs: String?
         /// The contact key of the last registration that the vendor acknowledged.
         var heldKey: String?
@@ -17,19 +18,19 @@ extension SalesforceDevice {
         var isErased: Bool?
         /// Whether the profile purpose was denied, and nothing of it has been sent since.
         var isProfileDenied: Bool?
-        /// When the last registration request left (S3).
+        /// The time of the last registration request (S3).
         var lastStart: Instant?
         /// Failed attempts since the last success (S8).
         var failures = 0
-        /// When the next attempt is due after a failure (S7).
+        /// The time of the next attempt after a failure (S7).
         var retryAt: Instant?
-        /// The status of the last failed attempt, for the person who asks why it waits; nil without an answer.
+        /// The status of the last failed attempt, for reports about the wait; nil without a reply.
         var refusedWith: Int?
         /// Failed requests with events since the last success (E12).
         var eventFailures: Int?
-        /// Until when the vendor asked not to be called, by endpoint (S11).
+        /// The times until which the vendor asked for no requests, by endpoint (S11).
         var closedUntil: [String: Instant] = [:]
-        /// Lets events through; the vendor hands it out with a reply.
+        /// The token that permits events. The vendor issues it with a reply.
         var subscriberToken: Secret?
         /// Whether the vendor refused the last token, so that a registration has to ask for another (E14).
         var mustRenewToken: Bool?
@@ -57,11 +58,11 @@ extension SalesforceDevice {
             return memory
         }
 
-        /// Forgets what a denied purpose covers: the person's attributes, tags and signed string with the profile, the push
-        /// token and permission with the profile on the push channel (D8).
+        /// Forgets the data that a denied purpose covers: the person's attributes, tags and signed string for the profile,
+        /// the push token and permission for the profile on the push channel (D8).
         ///
-        /// Other purposes and channels cover nothing that is remembered. Device and contact stay, so that a registration can
-        /// say that push is over. The names of attributes stay, so that the next registration empties them.
+        /// Other purposes and channels cover no stored data. Device and contact stay, so that a registration can report the
+        /// end of push. The names of attributes stay, so that the next registration clears them.
         public func afterDenial(of scope: Consent.Scope) -> SalesforceDevice.Memory {
             guard scope.purpose == .profile, scope.channel == nil || scope.channel == .push else { return self }
             RuleID.salesforce("D8").fire()
@@ -77,13 +78,13 @@ extension SalesforceDevice {
             return memory
         }
 
-        /// Notes that it is not known what the vendor holds.
+        /// Marks the vendor's state as unknown.
         mutating func forgetWhatIsHeld() {
             if acceptedAs != nil { heldKey = registration.contactKey }
             acceptedAs = nil
         }
 
-        /// The operation that set a contact key which a registration without a clear reply said.
+        /// The position of the operation whose contact key is in a registration without a clear reply.
         var unacknowledgedKeyChange: Int64? {
             acceptedAs == nil && heldKey != registration.contactKey ? registration.keyAt : nil
         }

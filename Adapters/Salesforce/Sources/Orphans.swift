@@ -1,17 +1,17 @@
 import PatchbayAdapterKit
 import PatchbayModel
 
-/// Contacts that a registration leaves without a device: out of reach, and billed all the same (K12).
+/// Contacts that a registration leaves without a device. They can't be reached and are billed nevertheless (K12).
 enum Orphans: Sendable {
-    /// Returns the warning that a contact key came or changed, if the vendor may have lost a contact's only device by it.
+    /// Returns the warning about a new or changed contact key that may take a contact's only device away.
     ///
     /// - Parameters:
-    ///   - key: The key that an operation gave.
-    ///   - before: What was known before the registration.
+    ///   - key: The key that an operation passed.
+    ///   - before: The memory before the registration.
     ///   - after: The registration that the vendor acknowledged.
-    ///   - row: What to say of a key that replaced another.
-    ///   - change: What the settings do with attributes and tags of the person before.
-    /// - Returns: The warning; nil if no contact is lost.
+    ///   - row: The finding about a key that replaced another.
+    ///   - change: The settings' treatment of attributes and tags of the person before.
+    /// - Returns: The warning; nil if no contact loses its device.
     static func finding(
         of key: String?,
         before: SalesforceDevice.Memory,
@@ -26,13 +26,13 @@ enum Orphans: Sendable {
         return before.mayBeKeyless == true ? bill(.contactKeyLate, detail: former) : nil
     }
 
-    /// Returns what became of attributes and tags of the person before; nil if nothing was there.
+    /// Returns the finding about attributes and tags of the person before; nil if there were none.
     static func finding(ofHandOver after: Registration, change: SalesforceSettings.ContactChange) -> Finding? {
         let row: FindingRow = change == .keep ? .attributesCarriedOver : .attributesCleared
         return after.handOver.map { row.at(detail: detail(of: $0, change)) }
     }
 
-    /// Names what the device carried of the person before (A14).
+    /// Names the data that the device carried of the person before (A14).
     private static func detail(of former: Registration.HandOver, _ change: SalesforceSettings.ContactChange) -> String {
         let names =
             former.attributes.isEmpty ? "no attribute" : "attributes \(former.attributes.joined(separator: ", "))"

@@ -1,7 +1,7 @@
 import PatchbayAdapterKit
 import PatchbayModel
 
-/// The vendor's times.
+/// The vendor's intervals.
 enum Pace: Sendable {
     /// Between the starts of two registrations.
     static let spacing = Duration.seconds(60)
@@ -10,11 +10,11 @@ enum Pace: Sendable {
     /// The longest delay, also of Retry-After.
     static let longestDelay = Duration.seconds(86_400)
 
-    /// 60 s, doubled with each failure before, at most a day; exact (S8).
+    /// A backoff of 60 s, doubled after each failure, at most a day, without random variation (S8).
     private static let backoff = Backoff.doubling(from: .seconds(60), upTo: longestDelay)
 
-    /// Counts a failure and returns the wait after it: the vendor's delay, or what it asks for if that is longer. The
-    /// next wait is longer still.
+    /// Counts a failure and returns the wait after it: the vendor's delay, or the server's requested delay if longer. The
+    /// wait grows with each failure.
     static func delay(counting failures: inout Int, asked: Duration?) -> Duration {
         RuleID.salesforce("S8").fire()
         func policy() -> Duration { backoff.delay(after: failures, chance: 0.5) }

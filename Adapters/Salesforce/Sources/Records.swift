@@ -3,7 +3,7 @@ import PatchbayJSON
 import PatchbayModel
 
 extension RecordFormat {
-    /// Contact exports, and files for a data extension: delimited text with a header; rows are read as JSON, too.
+    /// Contact exports, and files for a data extension: delimited text with a header. Rows may also be JSON when reading.
     static let salesforceContacts = RecordFormat(
         id: "salesforce.contacts",
         title:
@@ -48,8 +48,8 @@ extension RecordFormat {
 }
 
 extension Contact {
-    /// What is wrong with the contact's key for the import of mobile contacts: the first identifier of the first of those
-    /// kinds that it has.
+    /// Returns the findings about the contact's key for the import of mobile contacts: the first identifier of the first of
+    /// those kinds that the contact has.
     fileprivate func mobileKeyFindings(_ kinds: [IdentifierKind]) -> [Finding] {
         RuleID.salesforce("F13").fire()
         let places = kinds.lazy.compactMap { kind in identifiers.firstIndex { $0.kind == kind } }

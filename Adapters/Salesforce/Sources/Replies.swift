@@ -1,7 +1,7 @@
 import PatchbayAdapterKit
 
 extension ReplyTable {
-    /// What the vendor's answers mean. It documents no split among failures: all are tried again, without end.
+    /// The meanings of the vendor's replies. It documents no permanent failures, so all failures are retried without limit.
     static let salesforce = ReplyTable(
         [
             .webPage(.retry, .replyPage, rule: .salesforce("R8")),

@@ -6,11 +6,13 @@ extension RuleID {
     static func salesforce(_ number: String) -> RuleID { RuleID("salesforce", number) }
 }
 
-/// The vendor's rules: what each says, and where it is known from.
+/// The vendor's rules, each with its source.
 ///
-/// S schedule, K contact key, A attributes, T tags, E events, W wire, R replies, F files; D are decisions of this
-/// adapter where the vendor is silent. Sources end in how sure they are: confirmed (the vendor says so), secondary (seen
-/// in public third-party material), inferred (our reading).
+/// Groups: S schedule, K contact key, A attributes, T tags, E events, W wire, R replies, F files. D are decisions of this
+/// adapter where the vendor's documents state nothing.
+///
+/// A source ends with its certainty: confirmed (the vendor documents it), secondary (public third-party material), or
+/// inferred (this project's interpretation).
 enum SalesforceRules: Sendable {
     /// Every rule.
     static let all: [Rule] = table.map { Rule(.salesforce($0.0), $0.1, source: $0.2) }

@@ -2,17 +2,17 @@ public import PatchbayAdapterKit
 import PatchbayJSON
 public import PatchbayModel
 
-/// What a configuration says about one MobilePush app.
+/// The settings of one MobilePush app.
 public struct SalesforceSettings: AdapterSettings {
-    /// What removing an attribute does at the vendor.
+    /// The effect of removing an attribute at the vendor.
     public enum Unset: String, NeutralWord {
         /// The attribute is sent with an empty value, which empties it at the vendor.
         case blank
-        /// The attribute is left out from then on; the vendor keeps its last value.
+        /// The attribute is omitted from then on, and the vendor keeps its last value.
         case stopSending
     }
 
-    /// What becomes of attributes and tags when the device becomes another contact's.
+    /// The treatment of attributes and tags when the device changes to another contact.
     public enum ContactChange: String, NeutralWord {
         /// The attributes are sent with empty values and the tags are removed.
         case clear
@@ -20,7 +20,7 @@ public struct SalesforceSettings: AdapterSettings {
         case keep
     }
 
-    /// What the id of a registration is called; the vendor's own versions differ.
+    /// The name of a registration's id, which differs between the vendor's own versions.
     public enum RegistrationIDKey: String, NeutralWord {
         /// As in the vendor's user-data page.
         case registrationId
@@ -40,19 +40,19 @@ public struct SalesforceSettings: AdapterSettings {
     public var contactKeyIdentifier = IdentifierKind.external.rawValue
     /// The account's names of attributes, where they differ from the neutral ones.
     public var attributeNames: [AttributeName: String] = [:]
-    /// The attributes that the account defines; empty: not known here, so not checked.
+    /// The attributes that the account defines; if empty, names are not checked.
     public var accountAttributes: [String] = []
-    /// What removing an attribute does.
+    /// The effect of removing an attribute.
     public var unset = Unset.blank
-    /// What becomes of attributes and tags when the device becomes another contact's.
+    /// The treatment of attributes and tags when the device changes to another contact.
     public var contactChange = ContactChange.clear
     /// Whether tags that differ in case alone are one tag.
     public var tagsIgnoreCase = true
     /// Whether this is a debug build, which carries the tag DEBUG.
     public var isDebugBuild = false
-    /// Whether a subscriber token that the vendor refuses is renewed by sending the registration again.
+    /// Whether the registration is sent again to renew a refused subscriber token.
     public var renewSubscriberToken = true
-    /// What the id of a registration is called.
+    /// The name of a registration's id.
     public var registrationIDKey = RegistrationIDKey.registrationId
 
     /// The defaults; host, application and token are empty.
@@ -170,7 +170,7 @@ public struct SalesforceSettings: AdapterSettings {
         ),
     ])
 
-    /// What is wrong with settings that are each fine alone.
+    /// The findings about combinations of valid settings.
     var problems: [Finding] {
         var findings: [Finding] = []
         var owners: [String: AttributeName] = [:]

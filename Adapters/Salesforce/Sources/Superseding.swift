@@ -2,11 +2,11 @@ import PatchbayAdapterKit
 import PatchbayJSON
 import PatchbayModel
 
-/// Which changes of one registration never reached the vendor, because later ones of it replaced them whole (S15).
+/// The changes of a registration that never reached the vendor, because its later changes replaced them completely (S15).
 struct Superseding: Sendable {
     let settings: SalesforceSettings
 
-    /// A part of a registration that an operation sets, whatever it was before.
+    /// A part of a registration that an operation sets regardless of the previous value.
     private enum Part: Hashable {
         case contactKey, signedString, device, facts, adoptedID, allTags, allAttributes, allPush
         /// The push state, as a person wants it.
@@ -50,7 +50,7 @@ struct Superseding: Sendable {
         }
     }
 
-    /// What an operation sets; nothing where it can't be replaced.
+    /// Returns the parts that an operation sets; empty if it can't be replaced.
     private func parts(of operation: EngagementOperation) -> [Part] {
         var parts: [Part] = []
         switch SalesforceOptions(operation).signedString {

@@ -1,16 +1,16 @@
 import PatchbayAdapterKit
 import PatchbayModel
 
-/// What the vendor takes as a tag.
+/// Validates tags.
 enum TagRules: Sendable {
-    /// A change whose tags passed, trimmed.
+    /// A change with valid tags, trimmed.
     struct Change: Equatable, Sendable {
-        /// The whole set from now on; nil leaves the present one.
+        /// The whole new set; nil keeps the present one.
         var replace: [String]?
         var add: [String] = []
         var remove: [String] = []
 
-        /// Whether nothing of the change is left.
+        /// Whether the change is empty.
         var isEmpty: Bool { replace == nil && add.isEmpty && remove.isEmpty }
     }
 
@@ -21,14 +21,14 @@ enum TagRules: Sendable {
 
     private static let reserved: Set<String> = ["all", "ios", "android", "debug"]
 
-    /// The row that speaks against a tag; nil if it is fine.
+    /// Returns the finding about an invalid tag; nil if the tag is valid.
     static func problem(of tag: String) -> FindingRow? {
         let text = tag.trimmed
         if text.isEmpty { return .tagBlank }
         return reserved.contains(text.lowercased()) ? .tagReserved : nil
     }
 
-    /// Judges each tag alone: what is kept, and what is to be said.
+    /// Validates each tag separately. Returns the valid tags and the findings.
     static func judge(_ change: TagChange) -> (kept: Change, findings: [Finding]) {
         var findings: [Finding] = []
         func pass(_ tags: [Tag], _ member: String) -> [String] {
@@ -77,7 +77,7 @@ enum TagRules: Sendable {
 
 /// The order of texts by Unicode scalars, the same on every machine.
 enum UnicodeOrder: Sendable {
-    /// Whether one text stands before another.
+    /// Whether one text sorts before another.
     static func precedes(_ left: String, _ right: String) -> Bool {
         left.unicodeScalars.lexicographicallyPrecedes(right.unicodeScalars)
     }

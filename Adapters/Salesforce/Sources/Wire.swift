@@ -2,7 +2,7 @@ import PatchbayAdapterKit
 import PatchbayJSON
 import PatchbayModel
 
-/// A registration as it leaves: every key that the vendor knows, with the values of this moment.
+/// A registration in the vendor's form: every key of the vendor, with the present values.
 struct RegistrationRecord: Equatable, Sendable {
     var applicationID: String
     var deviceID: String
@@ -19,7 +19,7 @@ struct RegistrationRecord: Equatable, Sendable {
     var attributes: [String: String]
     var tags: [String]
 
-    /// The record of a state; nil while the device has not told its facts, because the vendor would make it inactive.
+    /// Creates the record of a state; nil without the device's facts, because the vendor would make the device inactive.
     init?(_ state: Registration, of subject: Subject, settings: SalesforceSettings, date: Instant) {
         guard let facts = state.facts else { return nil }
         self.facts = facts
@@ -38,8 +38,8 @@ struct RegistrationRecord: Equatable, Sendable {
         tags = (automatic + state.tags).sorted(by: UnicodeOrder.precedes)
     }
 
-    /// The device id: the one that is known already, else an adopted one as it is, else the subject if it is a UUID,
-    /// else one made from it (W2).
+    /// Returns the device id: the known one, otherwise an adopted one unchanged, otherwise the subject if it is a UUID,
+    /// otherwise one derived from it (W2).
     static func deviceID(of subject: Subject, _ state: Registration) -> String {
         state.knownAs ?? state.adoptedID
             ?? UUIDText.named(subject.rawValue, in: "patchbay.salesforce.device").uppercased()
@@ -134,7 +134,7 @@ struct RegistrationRecord: Equatable, Sendable {
 
     private var bytes: [UInt8] { Array(JSONValue.object(RegistrationRecord.table.object(self)).text.utf8) }
 
-    /// Whether two records say the same to the vendor. The date changes with every build and does not count (S6).
+    /// Whether two records are equal for the vendor. The date changes with every request and does not count (S6).
     func saysTheSame(as other: RegistrationRecord?) -> Bool {
         guard var other else { return false }
         other.date = date
@@ -180,14 +180,14 @@ extension WireFormat<[String]> {
     ) { .array($0.map(JSONValue.string)) }
 }
 
-/// An event as it leaves. The names of its keys are inferred, and stand nowhere but in this table.
+/// An event in the vendor's form. The names of its keys are inferred and are defined in this table only.
 struct EventRecord: Sendable {
     var id: String
     var name: String
     var date: Instant
     var attributes: JSONValue
 
-    /// An operation's event; nil if the vendor takes none from it.
+    /// Creates an operation's event; nil if the vendor accepts none from it.
     init?(_ operation: EngagementOperation) {
         guard case .track(let event) = operation.action, let kept = EventRules.judge(event).kept else { return nil }
         id = UUIDText.named(operation.id.rawValue, in: "patchbay.salesforce.event")
@@ -208,7 +208,7 @@ struct EventRecord: Sendable {
     /// The vendor's number for a custom event.
     private static let customEvent: Int64 = 105
 
-    /// The names in a request's body.
+    /// The names of members in a request's body.
     private enum Name {
         static let applicationID = JSONName("applicationId")
         static let deviceID = JSONName("deviceId")
@@ -255,7 +255,7 @@ struct EventRecord: Sendable {
 }
 
 extension SalesforceSettings {
-    /// As whom a registration is sent: another account, application, build or sender says everything anew.
+    /// The identity of the sender. With another account, application, build or sender, the registration is sent again.
     var sentAs: String {
         [endpoint, applicationID, Sender.name, isDebugBuild ? "debug" : "release"].joined(separator: " ")
     }
@@ -286,8 +286,8 @@ extension SalesforceSettings {
         )
     }
 
-    /// The sender's own name, then what it runs on. Other scripts and control characters, which a header can't hold, are
-    /// written as question marks.
+    /// Returns the value of the header `User-Agent`: the sender's name, then the platform. Question marks replace characters
+    /// that a header can't hold.
     private func userAgent(_ facts: Registration.Facts?) -> String {
         guard let facts else { return Sender.name }
         let text = String(

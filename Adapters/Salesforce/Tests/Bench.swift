@@ -7,7 +7,7 @@ import Testing
 
 @testable import PatchbaySalesforce
 
-/// One installation before a vendor whose replies the test gives.
+/// An installation with a vendor whose replies the test determines.
 typealias Bench = ExchangeTestDriver<SalesforceDevice>
 
 extension ExchangeTestDriver<SalesforceDevice> {
@@ -46,7 +46,7 @@ extension ExchangeTestDriver<SalesforceDevice> {
     /// The codes of findings, each with its severity: `error salesforce.tag.blank`.
     func words(_ action: Action) -> [String] { examine(action).map { "\($0.severity.rawValue) \($0.code)" } }
 
-    /// The body that leaves at that second.
+    /// Returns the body that is sent at a second.
     func body(at seconds: Int) throws -> JSONValue { try #require(transmission(at: seconds).request.json) }
 
     /// Gives the reply to the next request that has none.
@@ -55,12 +55,12 @@ extension ExchangeTestDriver<SalesforceDevice> {
         try exchange(at: seconds, .replied(response))
     }
 
-    /// What the app is handed when an operation was accepted.
+    /// Returns the app's answer for an accepted operation.
     func answer(_ id: OperationID) -> JSONValue? { outcome(of: id)?.answer }
 }
 
 extension RegistrationRecord {
-    /// What a registration of that device alone says.
+    /// Returns the registration of a device without other operations.
     static func of(_ device: Device) -> JSONObject? {
         guard let bench = try? Bench() else { return nil }
         bench.capture(.registerDevice(device), at: 0)

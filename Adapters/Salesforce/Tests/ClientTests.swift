@@ -9,9 +9,9 @@ import Testing
 
 @testable import PatchbaySalesforce
 
-/// The registration callback of the vendor's SDK as an app has it here: register by waiting, unregister by cancelling.
+/// The counterpart of the vendor SDK's registration callback: an app awaits a receipt, and cancels to stop observing.
 @Suite("Salesforce through the client") struct ClientTests {
-    /// The vendor behind a transport; closed until it is opened, so that a test decides when the answer comes.
+    /// The vendor behind a transport. It is closed until the test opens it and so decides when the reply comes.
     private final class Vendor: Transport {
         private struct State {
             var account: SalesforceAccount
@@ -67,7 +67,7 @@ import Testing
         #expect(outcome.term == .accepted)
         #expect(outcome.finding?.code == "salesforce.contactKey.lacking")
         #expect(outcome.answer != nil && outcome.answer == vendor.registration)
-        // Once more, although it was heard already.
+        // A second wait returns the same outcome.
         #expect(try await receipt.outcome(on: "push").answer == outcome.answer)
         await client.close()
     }

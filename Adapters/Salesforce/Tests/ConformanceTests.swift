@@ -39,7 +39,7 @@ import Testing
         )
     }
 
-    /// Samples that show what is peculiar to this vendor.
+    /// Samples of behavior that is specific to this vendor.
     private static var extras: [Sample] {
         let corpus = Corpus()
         var adopted = Corpus.phone

@@ -7,7 +7,7 @@ import Testing
 
 @testable import PatchbaySalesforce
 
-/// Texts that break careless senders: each arrives as it is, or is refused with a reason.
+/// Texts that break careless senders. Each arrives unchanged or is refused with a reason.
 @Suite("Salesforce hostile texts") struct HostileTests {
     private static let texts: [String] =
         Corpus.hostileTexts.map(\.text) + [
@@ -84,7 +84,7 @@ import Testing
     @Test(.shows("salesforce/A5")) func `null is no value`() throws {
         let json = try JSONValue(parsing: #"{"kind":"changeAttributes","changes":{"x":{"set":null}}}"#)
         #expect(throws: ModelError.self) { try Action(json: json, at: "action") }
-        // What an app means by it has its own word.
+        // The removal of an attribute has its own change.
         #expect(try exchange(.changeAttributes(["x": .unset])).body.pairs == ["x="])
     }
 

@@ -8,7 +8,7 @@ import Testing
 @testable import PatchbaySalesforce
 
 @Suite("Salesforce orphaned contacts") struct OrphanTests {
-    /// What is said of each way to lose a contact.
+    /// The findings about each way to lose a contact.
     private static let rows: [FindingRow] = [
         .contactKeyLacking, .contactKeyLate, .contactKeyChanged, .contactKeyOfAnother, .contactKeyShared,
     ]
@@ -46,7 +46,7 @@ import Testing
         #expect(bench.due(at: 0) == 0)
         try bench.exchange(at: 0)
         #expect(ids.map { bench.summary(of: $0) } == ids.map { _ in "accepted salesforce.visibleLater" })
-        // The rule at work: without the key nothing would have left.
+        // The rule applies: without the key nothing would have been sent.
         let other = try Bench(["delayRegistrationUntilContactKeyIsSet": true])
         other.capture(.registerDevice(.sample), at: 0)
         #expect(other.reason(at: 0) == "salesforce.contactKey.missing")

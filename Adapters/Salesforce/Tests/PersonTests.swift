@@ -17,13 +17,13 @@ extension AdapterTestDriver<SalesforceDevice, SalesforceSimulator> {
         capture(.registerDevice(.sample))
     }
 
-    /// The registrations that left.
+    /// The sent registrations.
     var registrations: [JSONValue] { sent.filter { $0.endpoint == .registration }.map(\.body) }
 
-    /// The device as the account holds it.
+    /// The device in the account.
     var device: SimulatedDevice? { state.devices.first }
 
-    /// Whether any registration or event under a contact key holds a text.
+    /// Whether any registration or event under a contact key contains a text.
     func holds(_ text: String, under key: String) -> Bool {
         registrations.contains { $0["subscriberKey"]?.string == key && $0.text.contains(text) }
             || device?.events.contains { $0.contactKey == key && $0.attributes.text.contains(text) } == true

@@ -8,7 +8,7 @@ import Testing
 
 @testable import PatchbaySalesforce
 
-/// Whom push reaches: statements of several people on one device, and consent to messages.
+/// Push reachability: statements of several people on one device, and consent to messages.
 @Suite("Salesforce push by person and consent") struct PushPersonTests {
     private static func push(_ state: Subscription.State) -> Action {
         .changeSubscription(Subscription(channel: .push, state: state))

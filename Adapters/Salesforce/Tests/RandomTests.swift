@@ -10,8 +10,8 @@ import Testing
 
 @testable import PatchbaySalesforce
 
-/// Random talks through the real engine, with faults and crashes: what the vendor holds at the end, and what the app was
-/// told on the way, are compared with what the app said.
+/// Runs the real engine with random operations, faults and crashes. Compares the vendor's final state and the app's answers
+/// with the app's operations.
 @Suite("Salesforce at random") struct RandomTests {
     /// Seeds from the environment (`PATCHBAY_SEEDS=1000`, `7-7`), or twenty.
     private static let seeds: [UInt64] = {
@@ -57,7 +57,7 @@ import Testing
                         if number == 1 { return .registerDevice(.sample) }
                         if number == 2 { return .logIn("aino") }
                         let action = Self.action(&random, number)
-                        // Nobody logs in again after the last erase, so a delayed device would wait for ever.
+                        // No log-in follows the last erasure, so a delayed device would wait permanently.
                         return action == .erase && adapter.settings.delayRegistrationUntilContactKeyIsSet
                             ? .push(.subscribed) : action
                     }
@@ -73,7 +73,7 @@ import Testing
         }
     }
 
-    // MARK: What the app says
+    // MARK: The app's operations
 
     private static func action(_ random: inout SeededGenerator, _ number: Int) -> Action {
         let name: AttributeName = random.pick(["tier", "store", "Status", " visits "])
@@ -110,9 +110,9 @@ import Testing
         return device
     }
 
-    // MARK: What must be
+    // MARK: The expected state
 
-    /// What the app said, as the vendor must hold it: written down apart from the adapter.
+    /// The state that the vendor must hold after the app's operations, computed independently of the adapter.
     private struct Said {
         var key: String?
         var attributes: [String: String] = [:]
@@ -155,7 +155,7 @@ import Testing
             }
         }
 
-        /// Another person's key ends what the person before said.
+        /// Applies identifiers. Another person's key removes the previous person's values.
         private mutating func arrive(_ identifiers: [Identifier]) {
             let new = identifiers.first?.value.trimmed
             if key != nil, key != new { (attributes, tags) = ([:], []) }
@@ -217,8 +217,8 @@ import Testing
         run.expect(registration["push_Enabled"]?.bool == isOn, "push is another")
     }
 
-    /// Whoever was told that the vendor took a change was handed the registration that holds it; every event that counts
-    /// as taken is there, under a contact of its time or later.
+    /// Checks that each accepted change is in the registration of its answer. Checks that every accepted event is at the
+    /// vendor, under a contact of its time or later.
     private func compareAnswers(_ run: FaultSimulation, _ account: SalesforceAccount, _ keys: [OperationID: [String]]) {
         let events = Dictionary(account.devices.flatMap(\.events).map { ($0.id, $0) }) { first, _ in first }
         let bodies = Set(
@@ -245,7 +245,7 @@ import Testing
         }
     }
 
-    /// Whether a registration holds all of a change: what a later one replaced would be superseded, or replaced in part.
+    /// Whether a registration contains a complete change. A change that a later one replaced is superseded, or partly replaced.
     private func holds(_ registration: JSONValue, _ action: Action) -> Bool {
         switch action {
         case .identify(let identifiers): registration["subscriberKey"]?.string == identifiers.first?.value.trimmed

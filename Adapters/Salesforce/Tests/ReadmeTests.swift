@@ -5,7 +5,7 @@ import Testing
 @testable import PatchbaySalesforce
 
 @Suite("Salesforce README") struct ReadmeTests {
-    /// The tables of the README, by the name that stands in their marks.
+    /// The tables of the README, by the names in their markers.
     private var tables: [ReadmeTables.Named] {
         let fields = SalesforceDevice.descriptor.fields
         return [

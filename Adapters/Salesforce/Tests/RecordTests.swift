@@ -72,14 +72,14 @@ import Testing
         let (text, findings) = try write(contact)
         #expect(text == "\"480013\",\"358401234567\",\"FI\",\"\",\"\",\"\",\"\",\"\",\"Unsubscribe\"\r\n")
         #expect(findings.map(\.code) == ["salesforce.record.converted"])
-        // A no without a column keeps the whole contact out.
+        // An opt-out without a column rejects the whole contact.
         let row = try write(contact, .salesforceContacts)
         #expect(row.0.isEmpty && row.1.map(\.code).contains("salesforce.record.optOutLost"))
         contact.identifiers[0].value = "member-480013"
         #expect(try write(contact).1.map(\.code).contains("salesforce.record.keySigns"))
         contact.identifiers.removeLast()
         #expect(try write(contact).1.map(\.code).contains("salesforce.record.keyMissing"))
-        // Each column that is missing is told by its own name; the key alone is called the key.
+        // A finding names each missing column; only the key is called the key.
         let missing = try write(Contact(identifiers: [Identifier(.external, "480013")])).1
         #expect(
             missing.filter { $0.code == "salesforce.record.keyMissing" }.map(\.path) == ["identifier:phone", "locale"]
@@ -109,9 +109,9 @@ import Testing
         let refused = try write(contact)
         #expect(refused.text.isEmpty)
         #expect(refused.findings.map(\.code) == ["salesforce.record.optOutLost"])
-        let told = try write(contact, ["lostOptOuts": "warn"])
-        #expect(!told.text.isEmpty)
-        #expect(told.findings.map(\.code) == ["salesforce.record.noPlace"])
+        let converted = try write(contact, ["lostOptOuts": "warn"])
+        #expect(!converted.text.isEmpty)
+        #expect(converted.findings.map(\.code) == ["salesforce.record.noPlace"])
         let said = try write(contact, ["columns": ["Mail": "subscription:email"]])
         #expect(said.text.contains(state.rawValue) && said.findings.isEmpty)
         var yes = contact
@@ -176,7 +176,7 @@ import Testing
         let value = try records(Array(file.utf8)).first?.contact?.attributes[.birthDate]
         let date = day.flatMap { CalendarDate(text: $0) }.map(AttributeValue.date)
         #expect(value == date ?? .string(text))
-        // What the settings say holds.
+        // An explicit type takes precedence.
         let typed = try records(Array(file.utf8), ["types": ["birth_date": "string"]])
         #expect(typed.first?.contact?.attributes[.birthDate] == .string(text))
         guard let value else { return }
@@ -327,7 +327,7 @@ import Testing
         #expect(absent?.findings.map(\.code) == ["salesforce.file.wishAbsent"])
         #expect(absent?.findings.map(\.path) == ["columns.Mail Out Date"])
         #expect(absent?.findings.first?.reason.contains("did you mean \"Mail Out\"?") == true)
-        // Another column says the same.
+        // Another column contains the same opt-out.
         let both: JSONObject = ["columns": ["Mail Out": "optOut:email", "Mail Out Date": "optOut:email"]]
         #expect(try records(rows, both).first?.contact?.subscriptions.first?.state == .unsubscribed)
         let marked = #expect(throws: SettingsError.self) { try records("\u{FEFF}\u{FEFF}Contact Key\nc-1\n") }
@@ -338,9 +338,9 @@ import Testing
     func `a type of an attribute without a column is told once, and so is a column without a name`() throws {
         let settings: JSONObject = ["types": ["birth_day": "date", "points": "integer", "age": "integer"]]
         let rows = try records("Contact Key,Points, ,Birth Date,?\nc-1,7,x,1990-04-01,y\nc-2,8,,,\n", settings)
-        let told = rows.map { $0.findings.map { "\($0.severity.rawValue) \($0.code) \($0.path)" } }
+        let converted = rows.map { $0.findings.map { "\($0.severity.rawValue) \($0.code) \($0.path)" } }
         #expect(
-            told == [
+            converted == [
                 [
                     "note salesforce.file.columnUnnamed columns.3", "note salesforce.file.columnUnnamed columns.5",
                     "note salesforce.file.typeAbsent types",
@@ -399,13 +399,13 @@ import Testing
             let finding = try #require(record.findings.last)
             #expect(record.contact == nil && finding.path == "columns.\(column)" && finding.severity == .error)
             #expect(finding.reason.contains("it may be an opt-out") && finding.remedy.contains("words"))
-            // A column that holds something else is named.
+            // A finding names a column with other data.
             let named: JSONObject = ["columns": .object([column: "attribute:validity"])]
-            let told = try records("Contact Key,\(column)\nc-1,\(word)\n", named).first?.contact
-            #expect(told?.attributes == ["validity": .string(word)])
+            let converted = try records("Contact Key,\(column)\nc-1,\(word)\n", named).first?.contact
+            #expect(converted?.attributes == ["validity": .string(word)])
             return
         }
-        // What else stands there is not carried over, which is said once.
+        // Other values of the column are not migrated. One finding reports it.
         #expect(record.findings.map(\.code) == ["salesforce.row.valueUnused"])
         #expect(record.contact?.consents == (isNo ? [Consent(purpose: .messaging, state: .denied)] : []))
     }
@@ -451,10 +451,10 @@ import Testing
         let read = try records(text, header)
         #expect(read.map { $0.contact?.attributes[.givenName] } == ["Aino", "Zo\u{EB}"])
         #expect(read.map { $0.contact?.consents.isEmpty } == [true, false])
-        // Whoever forgets them hears of the setting.
+        // Without the setting, the error names it.
         let error = #expect(throws: SettingsError.self) { try records(text) }
         #expect(error?.findings.first?.remedy.contains("setting header") == true)
-        // An import finds its columns by a header line, so there is always one.
+        // An import finds its columns by a header line, so the file always has one.
         guard let writer = try RecordFormat.salesforceContacts.makeWriter?(header) else { throw CancellationError() }
         #expect(String(decoding: writer.header(), as: UTF8.self).hasPrefix("\"ContactKey\","))
     }
@@ -498,7 +498,7 @@ import Testing
                 ),
             ]
         )
-        // Each is kept as it stood.
+        // The bytes of each record are kept unchanged.
         for record in records { #expect(text.utf8.firstRange(of: record.bytes) != nil) }
     }
 
@@ -520,7 +520,7 @@ import Testing
             (#"{"Contact Key": "c-1", "_Status": "Paused"}"#, "columns._Status", "it may be an opt-out"),
         ]
         let good = #"{"Contact Key": "good"}"#
-        // A row whose quote or bracket is never closed ends with its line, or takes the next one in.
+        // A row with an unclosed quote or bracket ends with its line, or includes the next line.
         let text = "[\(good),\n\n\(bad.map(\.text).joined(separator: ",\n")),\n\(good)\n]"
         let records = try records(text, chunk: chunk)
         #expect(records.count == bad.count + 2)
@@ -532,7 +532,7 @@ import Testing
             #expect(String(decoding: record.bytes, as: UTF8.self) == bad.text && record.contact == nil)
             #expect(errors.allSatisfy { !$0.remedy.isEmpty && !$0.description.contains("Oulu") })
         }
-        // A word that is no text is no yes.
+        // A consent value that is no text is not an opt-in.
         let status = try #require(try self.records(#"[{"Contact Key": "c-1", "_Status": [1]}]"#).first)
         #expect(status.contact == nil && status.said?.feared.consents == [Consent(purpose: .messaging, state: .denied)])
     }
@@ -550,7 +550,7 @@ import Testing
             let error = #expect(throws: SettingsError.self) { try records(text, chunk: chunk) }
             #expect(error?.findings.first?.reason.contains(words) == true, "\(text): \(error?.findings ?? [])")
         }
-        // What is longer than a row may be is passed over.
+        // An item that is longer than a row may be is skipped.
         let long = "[{\"Contact Key\": \"\(String(repeating: "x", count: 1 << 20))\"},\(row)]"
         let found = try records(long, chunk: chunk == 1 ? 100_000 : chunk)
         #expect(found.map { $0.contact == nil } == [true, false])
@@ -566,7 +566,7 @@ import Testing
         #expect(records.map { $0.contact == nil } == [false, true, true])
         let absent = records[1].findings.first
         #expect(absent?.code == "salesforce.file.wishAbsent" && absent?.path == "columns.Mail Ok")
-        // What is said of a column is said once for all rows.
+        // A finding about a column is reported once for all rows.
         let notes = try self.records(#"[{"_ContactID": 1, "Contact Key": "c"}, {"Contact Key": "c", "_ContactID": 1}]"#)
         #expect(notes.map { $0.findings.map(\.path) } == [["columns._ContactID"], []])
         #expect(
@@ -589,7 +589,7 @@ import Testing
         #expect(number.text.hasPrefix("\"358401234567\",\"\",\"358401234567\","))
         #expect(number.findings.map(\.code) == ["salesforce.record.keyOther"])
         #expect(try write(Contact()).findings.map(\.code) == ["salesforce.record.keyMissing"])
-        // The mobile import takes no hyphen in a key, whatever stands there.
+        // The mobile import accepts no hyphen in a key of any kind.
         guard var writer = try RecordFormat.salesforceMobile.makeWriter?([:]) else { throw CancellationError() }
         var (bytes, mobile) = ([UInt8](), contact)
         (mobile.locale, mobile.identifiers[0].value) = ("FI", "a-b@x.example")
@@ -779,7 +779,7 @@ import Testing
         #expect(read?.findings.map(\.path) == ["columns"] && written?.findings.map(\.path) == ["columns"])
         let twice = #expect(throws: SettingsError.self) { try write(contact, same) }
         #expect(twice?.findings.map { "\($0.code) \($0.path)" } == ["salesforce.file.columnRepeated columns.B"])
-        // A reader takes the one that its file has.
+        // A reader accepts the one in its file.
         #expect(try records("ContactKey,B\nc-1,7\n", same).first?.contact == contact)
     }
 
@@ -813,7 +813,7 @@ import Testing
     @Test(arguments: ConsentTable.salesforce.rows.indices)
     func `each documented consent value is read`(_ index: Int) throws {
         let row = ConsentTable.salesforce.rows[index]
-        // Columns of the server API have names by setting; `a status that is not known stops an opt-in` shows them.
+        // Settings name the columns of the server API; `a status that is not known stops an opt-in` covers them.
         if row.fields == [ConsentTable.boolean] { return }
         for field in row.fields {
             let isMobile = field == ConsentTable.mobileStatus
@@ -847,7 +847,7 @@ import Testing
         let contacts = try records("Contact Key,Mobile Number,\(marker),\(names)\n\(rows)").compactMap(\.contact)
         #expect(contacts.map { $0.subscriptions.map(\.channel) } == [[.sms], [.sms]])
         #expect(contacts.map { $0.subscriptions.map(\.state) } == [[.subscribed], [.unsubscribed]])
-        // Settings have the last word.
+        // Explicit settings take precedence.
         let own: JSONObject = ["columns": ["\(sign)OptInDate": "optIn:push"]]
         let other = try records("Contact Key,Mobile Number,\(marker),\(names)\n\(rows)", own).compactMap(\.contact)
         #expect(other.first?.subscriptions.contains { $0.channel == .push } == true)

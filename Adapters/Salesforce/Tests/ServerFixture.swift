@@ -6,7 +6,7 @@ import PatchbayTesting
 
 @testable import PatchbaySalesforce
 
-/// The server API of a shop whose account has a place for everything in the corpus.
+/// The server API of a shop whose account has a column for every attribute of the corpus.
 enum ServerFixture {
     static let settings: JSONObject = [
         "authUrl": "https://mc0123456789abcdefghijklmnop.auth.marketingcloudapis.com",
@@ -51,7 +51,7 @@ enum ServerFixture {
                 400,
                 json: ["message": "A value is out of range.", "errorcode": 10_005, "documentation": ""]
             ),
-            // So that a token is there, and only samples that start afresh show how it is asked for.
+            // The driver needs a token before the samples. Only samples that start without state show the token request.
             preparation: [corpus.operation(0, 0, .changeAttributes([.city: .set("Espoo")]))],
             extras: extras,
             expectedState: SalesforceServerScene.expectedState,
@@ -68,7 +68,7 @@ enum ServerFixture {
                     ]
                 ),
             ],
-            // Nobody can tell whether an event was taken that the process died of: it stays so.
+            // It is unknown whether the vendor accepted an event that was in flight when the process crashed.
             exemptions: [
                 Exemption(
                     check: "a cut conversation ends as the whole one",
@@ -84,7 +84,7 @@ enum ServerFixture {
         ["salesforce-server": ["route": .string(route)]]
     }
 
-    /// Samples that show what is peculiar to this API.
+    /// Samples of behavior that is specific to this API.
     private static var extras: [Sample] {
         let corpus = Corpus(side: .server)
         // Contacts of one lane, so that their rows can go together.

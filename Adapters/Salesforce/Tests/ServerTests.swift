@@ -145,7 +145,7 @@ import Testing
     func `a bad row is found, and every other gets through`(_ how: String) throws {
         let driver = try ServerDriver(["lanes": 1], vendor: ["poison": "poison"])
         if how == "hidden" {
-            // HTTP 200 that says no inside, as often as the poison is in it.
+            // Every set that contains the bad row gets status 200 with an error inside.
             let vendor = driver.vendor
             driver.world.network = { sent in
                 let reply = vendor.respond(to: sent.request, now: sent.now)
@@ -400,7 +400,7 @@ import Testing
                 "Email Addresses/HTML Enabled": false,
             ]
         )
-        // What is said counts before what is borne, whichever came last.
+        // Values of operations take precedence over the option `address`, regardless of their order.
         let said = driver.operation("c-1", .identify([Identifier(.email, "a.virta@example.com")]))
         let silver = driver.operation("c-1", .changeAttributes([.loyaltyTier: .set("silver")]), address)
         try driver.world.capture([said, silver])
@@ -454,7 +454,7 @@ import Testing
         #expect(image.tags == ["sports"])
         #expect(image.subscriptions == [Subscription(channel: .sms, topic: "news", state: .unsubscribed)])
         #expect(adapter.emptied(by: operations) == [.city])
-        // The address is what identifiers say, and what else belongs to it: not every value beside it.
+        // The option contains the identifiers and the other parts of the address, but no other values of the same sets.
         #expect(
             adapter.options(for: image)
                 == [
@@ -496,7 +496,7 @@ import Testing
             try driver.advance(600)
             #expect(driver.outcome(id)?.finding?.code == "salesforce.server.event.unknown")
         }
-        // Who says that he can't now has not done it.
+        // A refusal for now, and a request that was not sent, mean that the event was not accepted.
         driver.instead = [("/events", .status(503)), ("/events", .failed(TransportFailure(.notSent, "offline")))]
         let sure = try driver.say("c-1", order)
         try driver.advance(600)
@@ -526,7 +526,7 @@ import Testing
         )
         #expect(operations.map { driver.outcome($0.id)?.term } == [.accepted, .accepted, .accepted])
         #expect(driver.rows.isEmpty)
-        // What all lanes share is nobody's, and stays.
+        // The state that all lanes share contains no personal data and stays.
         try driver.say("c-4", ServerDriver.set("city", "Turku"))
         try driver.advance(10)
         #expect(driver.sent("token").count == 1)

@@ -1,15 +1,15 @@
 public import PatchbayJSON
 public import PatchbayModel
 
-/// What a simulated database of an account remembers. Every list has a fixed order, so that equal states have equal JSON.
+/// The state of a simulated database. Every list has a fixed order, so that equal states have equal JSON.
 public struct AcousticServerAccount: Codable, Sendable, Equatable {
-    /// A token that was handed out.
+    /// An issued token.
     public struct Token: Codable, Sendable, Equatable {
         /// The token.
         public var text: String
-        /// When it was made.
+        /// The time of issue.
         public var from: Instant
-        /// When it ends.
+        /// The time of expiry.
         public var until: Instant
     }
 
@@ -17,25 +17,25 @@ public struct AcousticServerAccount: Codable, Sendable, Equatable {
     public struct Contact: Codable, Sendable, Equatable {
         /// The vendor's number of it.
         public var id: Int
-        /// How it came, in the vendor's number.
+        /// The vendor's code for the contact's origin.
         public var createdFrom: String
-        /// Its columns; one that was cleared is not among them.
+        /// The contact's columns, without cleared ones.
         public var columns: [String: String] = [:]
         /// Whether it has opted out.
         public var isOut = false
     }
 
-    /// A job that takes its time.
+    /// A job that takes time.
     public struct Job: Codable, Sendable, Equatable {
         /// Its number.
         public var id: Int
         /// The contacts that it erases, by key.
         public var erases: [String] = []
-        /// The contacts of whom it tells, by key.
+        /// The keys of the contacts whose data the job reports.
         public var tells: [String]?
-        /// The file that it takes; empty for an erasure.
+        /// The file to import; empty for an erasure.
         public var file = ""
-        /// When it is ready.
+        /// The time of completion.
         public var readyAt: Instant
         /// Whether it was carried out.
         public var isDone = false
@@ -57,9 +57,9 @@ public struct AcousticServerAccount: Codable, Sendable, Equatable {
     public struct Consent: Codable, Sendable, Equatable {
         /// `OPTED-IN` or `OPTED-OUT`.
         public var status: String
-        /// When it was said, if somebody said so.
+        /// The date of the person's decision, if the client sent one.
         public var date: String?
-        /// Where it was said, if somebody said so.
+        /// The source of the person's decision, if the client sent one.
         public var source: String?
     }
 
@@ -67,7 +67,7 @@ public struct AcousticServerAccount: Codable, Sendable, Equatable {
     public var tokens: [Token] = []
     /// Contacts by key.
     public var contacts: [String: Contact] = [:]
-    /// How many contacts were ever made; their numbers are counted.
+    /// The number of contacts created so far, which determines the next contact's number.
     public var made = 0
     /// Jobs, oldest first.
     public var jobs: [Job] = []
@@ -75,7 +75,7 @@ public struct AcousticServerAccount: Codable, Sendable, Equatable {
     public var events: [Event] = []
     /// Keys of contacts by contact list, each once, in order.
     public var lists: [String: [String]] = [:]
-    /// Names of contact lists that were made, oldest first.
+    /// The names of created contact lists, oldest first.
     public var madeLists: [String] = []
     /// Keys of contacts by app and device: `PUSH-gcb4hVDsXq/mu-7|ch-9`. A consent leads here, too.
     public var devices: [String: String] = [:]
@@ -85,13 +85,13 @@ public struct AcousticServerAccount: Codable, Sendable, Equatable {
     public var erased: [String] = []
     /// Rules that a client broke.
     public var violations: [Violation] = []
-    /// Requests by call and what was answered: `AddRecipient 200`, `GetJobStatus 145`.
+    /// The number of requests by call and reply, such as `AddRecipient 200` or `GetJobStatus 145`.
     public var counts: [String: Int] = [:]
 
     /// A database without contacts.
     public init() {}
 
-    /// A contact is gone, from its lists, too.
+    /// Removes a contact from the database and its lists.
     mutating func forget(_ key: String) {
         contacts[key] = nil
         // Not over the view of the keys, which would have each list copied.

@@ -2,8 +2,8 @@ public import PatchbayAdapterKit
 public import PatchbayJSON
 public import PatchbayModel
 
-/// Random runs of faults: no request while the vendor has closed, jobs asked for in their time, no event twice, and in the
-/// end the values that were said last.
+/// The test profile of the server API for random faults. No request leaves during a closed period, jobs are queried at
+/// their intervals, no event is sent twice, and the latest values arrive.
 public struct AcousticServerScene: VendorScene {
     public typealias Simulator = AcousticServerSimulator
 
@@ -36,7 +36,7 @@ public struct AcousticServerScene: VendorScene {
         }
     }
 
-    /// Memory claims nothing of a person; what the vendor holds is compared where an exchange is cut.
+    /// The memory holds no expected values of a person, so interrupted exchanges are checked against the account's data.
     public static let expectedState = ExpectedState { (account: AcousticServerAccount, _) in
         [
             "contacts": .array(

@@ -15,7 +15,7 @@ extension AcousticServerSimulator {
         return WireResponse(200, json: wrapped(.object(data)))
     }
 
-    /// What is held of contacts, as a recorded answer has it.
+    /// Returns the data of contacts in the form of a recorded reply.
     func told(of keys: [String], _ state: AcousticServerAccount) -> JSONValue {
         let contacts = keys.map { key -> JSONValue in
             let attributes = (state.contacts[key]?.columns ?? [:]).sorted { $0.key < $1.key }.map { name, value in
@@ -30,7 +30,7 @@ extension AcousticServerSimulator {
         return ["databaseId": .integer(Int64(settings.databaseID) ?? 0), "contacts": .array(contacts)]
     }
 
-    /// Events that were taken and failed later.
+    /// Returns events that were accepted and failed later.
     func failures(_ state: AcousticServerAccount) -> WireResponse {
         WireResponse(
             200,

@@ -2,13 +2,22 @@ public import PatchbayAdapterKit
 public import PatchbayJSON
 public import PatchbayModel
 
-/// The API host of one account with one database, played by a pure value.
+/// A simulator of the API host of one account with one database, as a pure value.
 ///
-/// As strict as the documents: names of elements and columns are case-sensitive, an opt-out and a removal name the address,
-/// a job that is complete may have dropped rows, one bad event refuses its list, and a token asked for again within three
-/// quarters of its life is the same. Where the documents are silent the choices are: an empty value clears a column, an
-/// erasure job takes eight seconds, a refused token is fault 145 to XML and 401 to REST, a contact that is not there is
-/// fault 123 where it is changed and 128 where it is looked for.
+/// It is as strict as the documents:
+///
+/// - Names of elements and columns are case-sensitive.
+/// - An opt-out and a removal name the address.
+/// - A complete job may have dropped rows.
+/// - One bad event refuses its list.
+/// - A token request within three quarters of a token's lifetime returns the same token.
+///
+/// Where the documents state nothing, it makes these choices:
+///
+/// - An empty value clears a column.
+/// - An erasure job takes eight seconds.
+/// - A refused token is fault 145 for XML and status 401 for REST.
+/// - A missing contact is fault 123 for a change and fault 128 for a query.
 public struct AcousticServerSimulator: VendorSimulator {
     public static let id: AdapterID = "acoustic-server"
 
@@ -27,7 +36,7 @@ public struct AcousticServerSimulator: VendorSimulator {
     public func respond(to request: WireRequest, state: inout AcousticServerAccount, now: Instant) -> WireResponse {
         carryOut(&state, now)
         let parts = URLText.path(of: request.url).split(separator: "/").compactMap { URLText.decode($0) }
-        // A host may stand under a folder of a sandbox.
+        // The host's paths may be below a folder of a sandbox.
         let path = parts.firstIndex { ["oauth", "XMLAPI", "rest"].contains($0) }.map { Array(parts[$0...]) } ?? []
         let (name, answer): (String, String)
         let response: WireResponse
@@ -47,7 +56,7 @@ public struct AcousticServerSimulator: VendorSimulator {
         return response
     }
 
-    /// Jobs whose time has come are carried out, in order.
+    /// Carries out due jobs, in order.
     private func carryOut(_ state: inout AcousticServerAccount, _ now: Instant) {
         for place in state.jobs.indices where !state.jobs[place].isDone && state.jobs[place].readyAt <= now {
             state.jobs[place].isDone = true
@@ -168,7 +177,8 @@ public struct AcousticServerSimulator: VendorSimulator {
         return WireResponse(201, json: wrapped([:]))
     }
 
-    /// A push consent is of a contact that is there and of a device, one of text messages is not added as a no.
+    /// Reads or writes a consent. A push consent needs an existing contact and a device. The first consent to text messages
+    /// can't be an opt-out.
     private func consent(
         _ request: WireRequest,
         _ path: [String],
@@ -227,7 +237,7 @@ public struct AcousticServerSimulator: VendorSimulator {
         return WireResponse(200, json: wrapped(["id": .integer(job), "location": .string(location)]))
     }
 
-    /// The fields of lines; nil where a quotation mark is not closed.
+    /// Returns the fields of lines; nil if a quotation mark is not closed.
     private static func lines(_ text: String) -> [[String]]? {
         var (lines, line, field, isQuoted): ([[String]], [String], String, Bool) = ([], [], "", false)
         var scalars = Array(text.unicodeScalars)[...]
@@ -277,7 +287,7 @@ public struct AcousticServerSimulator: VendorSimulator {
 
         func text(_ name: String) -> String? { element[name]?.text }
 
-        /// Columns by name; nil where one has no name or no value.
+        /// Returns columns by name; nil if one has no name or no value.
         func columns(of parent: XMLTree? = nil, _ name: String = "COLUMN") -> [String: String]? {
             var columns: [String: String] = [:]
             for column in (parent ?? element).all(name) {
@@ -290,7 +300,7 @@ public struct AcousticServerSimulator: VendorSimulator {
         }
     }
 
-    /// What is answered to a call.
+    /// A reply to a call.
     private struct Reply {
         var fault: Int?
         var response: WireResponse
@@ -372,7 +382,7 @@ public struct AcousticServerSimulator: VendorSimulator {
         return .yes([])
     }
 
-    /// The key of the one contact that these say; nil where there is none, or they say several.
+    /// Returns the key of the contact that the columns identify; nil if they identify none or several.
     private func find(_ columns: [String: String], email: String?, _ state: AcousticServerAccount) -> String? {
         let found = state.contacts.filter { key, contact in
             let isKey = columns[settings.keyColumn].map { $0 == key } ?? true
@@ -420,7 +430,7 @@ public struct AcousticServerSimulator: VendorSimulator {
         text.contains("<") ? text.replacing("<", with: "&lt;").replacing(">", with: "&gt;") : text
     }
 
-    /// A contact by its number, or by its key; a list has it once.
+    /// Adds a contact to a list, by its number or by its key. A list contains a contact once.
     private func join(_ call: Call, _ state: inout AcousticServerAccount) -> Reply {
         guard let list = call.text("CONTACT_LIST_ID") else { return .fault(52) }
         guard !list.isEmpty, list.allSatisfy(\.isNumber) else { return .fault(310) }
@@ -498,7 +508,7 @@ public struct AcousticServerSimulator: VendorSimulator {
         return .yes([XMLTree("JOB_ID", String(job)), XMLTree("FILE_PATH", path)])
     }
 
-    /// A file whose name begins with `dropped` loses a row; one that begins with `broken` ends in an error.
+    /// Reports a job's state. A file whose name begins with `dropped` loses a row; one that begins with `broken` fails.
     private func status(_ call: Call, _ state: AcousticServerAccount) -> Reply {
         guard let job = state.jobs.first(where: { String($0.id) == call.text("JOB_ID") && !$0.file.isEmpty }) else {
             return .fault(134)
@@ -522,7 +532,7 @@ extension String {
     fileprivate var given: String? { isEmpty ? nil : self }
 }
 
-/// What a simulated account is like.
+/// The settings of a simulated account.
 struct AcousticServerSimulatorSettings: Sendable {
     var clientID = ""
     var clientSecret: Secret?

@@ -2,30 +2,30 @@ public import PatchbayAdapterKit
 public import PatchbayJSON
 public import PatchbayModel
 
-/// Contacts as rows of the database: one is asked for at a time, and every column comes back as text.
+/// Contacts as rows of the database. A query returns one contact, with every column as text.
 extension AcousticServer: ContactAPI {
-    /// What a contact's key is.
+    /// The kind of identifier that is a contact's key.
     public var keyKind: IdentifierKind { settings.isKeyedByEmail ? .email : .external }
-    /// How contacts are asked for.
+    /// How contacts are queried: one at a time, by key.
     public var reading: ContactReading? { .byKeys(atMost: 1) }
 
-    /// The call that removes a contact from the database; the vendor's other erasure reaches everything of the person.
+    /// The call that removes a contact from the database only. The vendor's other erasure covers all data of the person.
     public var removal: JSONObject? { ["erasure": .string(Settings.Erasure.remove.rawValue)] }
 
-    /// A migration brings contact and opt-out together: what is still missing then does not come later.
+    /// A migration writes a contact and its opt-out together. An opt-out whose contact is missing does not wait.
     public func options(for contact: Contact) -> JSONObject? { ["optOutWaits": false] }
 
-    /// The attribute that stands for an identifier.
+    /// Returns the attribute for a kind of identifier.
     public func attribute(for kind: IdentifierKind) -> AttributeName? {
         settings.identifierColumns[exactly: kind].map(AttributeName.init).flatMap {
             settings.attributeNames[exactly: $0] == nil ? $0 : nil
         }
     }
 
-    /// The question in the vendor's words.
+    /// Returns the vendor's query for a contact.
     public func question(for wanted: ContactQuestion) -> ReadRequest { ReadRequest("contact") }
 
-    /// What an answer shows.
+    /// Returns the contacts of a reply.
     public func contacts(in answer: JSONValue, to wanted: ContactQuestion) -> ContactPage {
         guard case .keys(let keys) = wanted, let key = keys.first else { return ContactPage() }
         var columns = (answer["columns"]?.object ?? [:]).map { ($0.name, $0.value.string ?? "") }
@@ -39,19 +39,19 @@ extension AcousticServer: ContactAPI {
         return ContactPage([(key, contact(key, columns, isOut: isOut, lists: lists))])
     }
 
-    /// What would be read back.
+    /// Returns the contact that a query would return after the operations.
     public func image(of operations: [EngagementOperation]) -> Contact {
         let isOut = operations.contains(where: isOptOut)
         let lists = operations.flatMap(lists)
         return contact(operations.first?.acousticKey ?? "", columns(of: operations), isOut: isOut, lists: lists)
     }
 
-    /// The attributes whose columns are written empty.
+    /// Returns the attributes whose columns are cleared.
     public func emptied(by operations: [EngagementOperation]) -> Set<AttributeName> {
         Set(columns(of: operations).filter(\.text.isEmpty).compactMap { attribute(in: $0.name) })
     }
 
-    /// What the operations leave in each column.
+    /// Returns the column values after the operations.
     private func columns(of operations: [EngagementOperation]) -> [(name: String, text: String)] {
         var seen: Set<ScalarString> = []
         let last = operations.flatMap(cells).reversed().filter { seen.insert(ScalarString($0.column)).inserted }
@@ -64,7 +64,7 @@ extension AcousticServer: ContactAPI {
         return text.replacing("<", with: "&lt;").replacing(">", with: "&gt;")
     }
 
-    /// The requests that an amount makes.
+    /// Returns the number of requests for an amount of operations.
     public func work(for amount: ServerAmount) -> [ServerWork] {
         let outs = settings.subscriptionColumns["email"] == nil ? amount.optOuts : 0
         return [
@@ -82,7 +82,7 @@ extension AcousticServer: ContactAPI {
         ] + others(amount)
     }
 
-    /// Requests of which nothing tells how many subscriptions and tags need them: as many as can be.
+    /// Returns the maximum number of other requests, because the number of subscriptions and tags that need one is unknown.
     private func others(_ amount: ServerAmount) -> [ServerWork] {
         let changes = amount[.changeSubscription]
         let joins = (settings.tagLists.isEmpty ? 0 : amount[.changeTags]) * settings.tagLists.count
@@ -153,7 +153,7 @@ extension AcousticServer: ContactAPI {
         Self.source(settings.attributeNames, column) ?? AttributeName(rawValue: column)
     }
 
-    /// The attribute that stands in a column; nil where that holds something else.
+    /// Returns the attribute of a column; nil if the column holds other data.
     private func attribute(in column: String) -> AttributeName? {
         let isTaken =
             settings.isKey(column) || settings.identifierColumns.values.containsExactly(column)
@@ -162,7 +162,7 @@ extension AcousticServer: ContactAPI {
         return isTaken ? nil : attributeName(of: column)
     }
 
-    /// A column's text as the value that writes it again.
+    /// Converts a column's text to the value that would write it.
     private static func value(_ text: String, _ column: Column?) -> AttributeValue {
         /// `03/09/2031` as the model writes days.
         func day(_ text: some StringProtocol) -> String? {

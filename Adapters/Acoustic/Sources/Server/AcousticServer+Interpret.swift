@@ -8,7 +8,7 @@ extension AcousticServer {
         guard [.addRecipient, .updateRecipient].contains(exchange.endpoint), !waiting.isEmpty else {
             return interpretAlone(exchange, memory: &memory)
         }
-        // Opt-outs that wait for the contact are carried beside what writes its row.
+        // The request carries opt-outs that wait for the contact, together with the operations that write its row.
         let written = Exchange<Self>(
             endpoint: exchange.endpoint,
             operations: exchange.operations.filter { $0.step?.isAbsent != true },
@@ -62,7 +62,8 @@ extension AcousticServer {
             }
             return interpretConsent(exchange, json["data"])
         case .eventErrors:
-            // The shape of the answer is not known beyond the frame of all: what is in the frame is handed on, or all of it.
+            // Only the outer frame of the reply is known. The answer is the frame's content, or the whole reply without a
+            // frame.
             guard let json = exchange.outcome.reply?.json, json.object != nil || json.array != nil else {
                 return notUnderstood(exchange, &memory)
             }
@@ -95,7 +96,7 @@ extension AcousticServer {
         case .importList: return interpretImport(exchange, result, &memory)
         case .jobStatus: return interpretJob(exchange, result, &memory)
         case .addRecipient where exchange.operations.allSatisfy({ isOptOut($0.operation) }):
-            // The contact is there for its opt-out alone, which follows.
+            // The contact was created only for its opt-out, which follows.
             return Interpretation(exchange.operations) { pending in
                 var step = pending.step ?? Step()
                 (step.verb, step.isFound) = (.update, true)
@@ -103,7 +104,7 @@ extension AcousticServer {
             }
         case .addRecipient where exchange.operations.allSatisfy({ $0.operation.action.kind == .track }):
             return interpretSelection(exchange, result, &memory)
-        case .addRecipient, .updateRecipient: return Interpretation(endings(exchange.operations))
+        case .addRecipient, .updateRecipient: return Interpretation(finalVerdicts(exchange.operations))
         default: return Interpretation(exchange.operations) { _ in .accepted() }
         }
     }
@@ -125,7 +126,7 @@ extension AcousticServer {
 
     // MARK: Failures
 
-    /// Not now: every lane stays away for a time, and what was carried for longer each time.
+    /// Handles a temporary failure: every lane waits, and the operations' own delays grow.
     private func interpretFailure(_ exchange: Exchange<Self>, _ memory: inout Memory) -> Interpretation<Self> {
         RuleID.acoustic("S43").fire()
         let isUncertain = exchange.mayHaveWorked && exchange.outcome.reply?.status != 503
@@ -142,7 +143,8 @@ extension AcousticServer {
         }
     }
 
-    /// A fault of the server's own concerns the call alone: a malformed one is told so, too, and must not go for ever.
+    /// Handles a server fault. It concerns this call alone. The vendor also reports malformed calls this way, so the number
+    /// of attempts is limited.
     private func interpretFault(_ exchange: Exchange<Self>, _ call: CallReply?) -> Interpretation<Self> {
         RuleID.acoustic("S12").fire()
         return Interpretation(exchange.operations) { pending in
@@ -153,7 +155,7 @@ extension AcousticServer {
         }
     }
 
-    /// A reply that says yes and not what: as if there was none.
+    /// Handles a success without the expected content as a missing reply.
     private func notUnderstood(_ exchange: Exchange<Self>, _ memory: inout Memory) -> Interpretation<Self> {
         interpretFailure(exchange, &memory)
     }
@@ -229,7 +231,7 @@ extension AcousticServer {
         }
     }
 
-    /// A refused group goes again in halves, until the one at fault stands alone and ends (S26).
+    /// Splits a refused group in halves until the bad operation is alone and is rejected (S26).
     private func halved(_ operations: [Pending<Self>], _ finding: FindingRow, _ call: CallReply?)
         -> Interpretation<Self>
     {
@@ -247,8 +249,9 @@ extension AcousticServer {
 
     // MARK: Yes
 
-    /// The database holds it: each operation, but one whose every value a later one of the same call replaced.
-    private func endings(_ operations: [Pending<Self>]) -> [OperationID: Verdict<Self>] {
+    /// Returns the verdicts after a successful write. An operation whose values a later one of the same call replaced
+    /// completely is superseded.
+    private func finalVerdicts(_ operations: [Pending<Self>]) -> [OperationID: Verdict<Self>] {
         guard let first = operations.first else { return [:] }
         let row = RecipientRow(operations, key: first.operation.acousticKey, settings)
         var verdicts: [OperationID: Verdict<Self>] = [:]
@@ -295,9 +298,9 @@ extension AcousticServer {
 
     // MARK: Jobs
 
-    /// When a job is asked for again. A caller waits for the answer, so a question is repeated sooner at first.
+    /// Returns the time of the next query for a job. While a caller waits for the answer, the first queries follow sooner.
     ///
-    /// - Returns: Nil if a caller has waited for the job as long as the settings say.
+    /// - Returns: Nil if a caller has waited for the job as long as the settings permit.
     private func poll(_ exchange: Exchange<Self>, for pending: Pending<Self>) -> When? {
         let now = exchange.moment.now
         var pause = Duration.seconds(settings.pollSeconds)
@@ -309,7 +312,7 @@ extension AcousticServer {
     /// An operation that continues at a step.
     func next(_ step: Step) -> Verdict<Self> { .underway(step) }
 
-    /// The verdict for an operation whose job has not ended: it is asked for again, or the caller gets its number.
+    /// Returns the verdict of an operation whose job is incomplete: query again, or return the job's number to the caller.
     private func unfinished(_ step: Step, _ pending: Pending<Self>, _ exchange: Exchange<Self>) -> Verdict<Self> {
         if let next = poll(exchange, for: pending) { return .underway(step, next) }
         RuleID.acoustic("S63").fire()
@@ -341,7 +344,7 @@ extension AcousticServer {
         switch data["status"]?.string?.uppercased() {
         case nil, "COMPLETE":
             return Interpretation(exchange.operations) { pending in
-                // Whoever asked what is held gets it; it is a person's, and kept nowhere.
+                // The answer of a query contains personal data, so it is returned and not stored.
                 if case .readBack = pending.operation.action { return .accepted(answer: data) }
                 return .accepted(ServerFinding.erased.at())
             }
@@ -359,7 +362,7 @@ extension AcousticServer {
         }
     }
 
-    /// The vendor knows nothing of the job: its contacts go into another, and after three such they are given up.
+    /// Handles a job that the vendor does not know. Its contacts go into another job; after three lost jobs they are rejected.
     private func lost(_ exchange: Exchange<Self>) -> Interpretation<Self> {
         RuleID.acoustic("S35").fire()
         return Interpretation(exchange.operations) { pending in
@@ -405,7 +408,7 @@ extension AcousticServer {
         }
         let answer = JobAnswer(result, state)
         return Interpretation(exchange.operations) { pending in
-            // Whoever asks for a job wants to know how far it is; whoever began it, what became of it.
+            // A query returns the job's state at once. The operation that started the job waits for its result.
             guard let step = pending.step, step.job != nil else { return .accepted(answer: answer.json) }
             switch state {
             case "COMPLETE" where exchange.isExport(pending):
@@ -429,7 +432,7 @@ extension FindingRow {
     }
 }
 
-/// A contact as the reader gets it.
+/// The answer to a query for a contact.
 enum RecipientAnswer: Sendable {
     static func json(_ result: XMLTree, _ contact: String) -> JSONValue {
         var answer: JSONObject = ["contactId": .string(contact)]
@@ -451,7 +454,7 @@ enum RecipientAnswer: Sendable {
 }
 
 extension Exchange<AcousticServer> {
-    /// Whether a job was begun to write a file.
+    /// Whether an operation started a job that writes a file.
     fileprivate func isExport(_ pending: Pending<AcousticServer>) -> Bool {
         guard case .readBack(let request) = pending.operation.action, case .export? = ServerQuestion(request) else {
             return false
@@ -460,7 +463,7 @@ extension Exchange<AcousticServer> {
     }
 }
 
-/// A job as the reader gets it.
+/// The answer to a query for a job.
 struct JobAnswer: Sendable {
     /// The job with the file that it wrote.
     func json(with file: String?) -> JSONValue {

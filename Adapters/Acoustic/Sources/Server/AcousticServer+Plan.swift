@@ -6,13 +6,13 @@ extension AcousticServer {
     public func plan(_ pending: PendingOperations<Self>, memory: Memory, at moment: Moment) -> Plan<Self> {
         let requests = ServerRequests(settings: settings, memory: memory)
         if let plan = settleLeft(pending) { return plan }
-        // An opt-out of a contact that is not there yet waits for it, and nothing else waits behind the opt-out.
+        // An opt-out of a contact that does not exist yet waits for it. It blocks no other operation.
         let hasWaiting = pending.contains { isWaiting($0) }
         let active =
             hasWaiting
             ? PendingOperations(pending.filter { !isWaiting($0) }, hasMore: pending.hasMore) : pending
         guard let head = active.first else { return wait(for: pending, at: moment) }
-        // The settings may have changed since the operation was captured: nothing that no longer fits is left out.
+        // The settings may have changed since the capture. An operation that no longer fits is rejected, not left out.
         if !head.isImmediate, let finding = judge(head.operation).first(where: { $0.severity == .error }) {
             return .settle([head.id: .rejected(finding)])
         }
@@ -21,7 +21,7 @@ extension AcousticServer {
             at: moment,
             closed: ServerFinding.closed.at(),
             tokenLater: ServerFinding.tokenLater.at(),
-            ending: ending(without:),
+            ending: finalVerdict(without:),
             token: {
                 RuleID.acoustic("S2").fire()
                 return Transmission(maintenanceRequest: .token, requests.token())
@@ -34,7 +34,7 @@ extension AcousticServer {
                 guard [.addRecipient, .updateRecipient].contains(transmission.endpoint),
                     pending.contains(where: { isWaiting($0) && $0.operation.acousticKey.isExactly(key) })
                 else { return transmission }
-                // What waits for the contact continues when its row is written.
+                // Operations that wait for the contact continue when its row is written.
                 return Transmission(
                     transmission.endpoint,
                     transmission.request,
@@ -60,7 +60,7 @@ extension AcousticServer {
         return adds(operation) && ServerOptions(operation).optOutWaits
     }
 
-    /// An opt-out that waits from now on for its contact; nil for what does not wait.
+    /// Returns the verdict of an opt-out that starts to wait for its contact; nil for other operations.
     func absence(of pending: Pending<Self>) -> Verdict<Self>? {
         guard mayWait(pending.operation) else { return nil }
         RuleID.acoustic("S62").fire()
@@ -69,7 +69,7 @@ extension AcousticServer {
         return .underway(step)
     }
 
-    /// Nothing but opt-outs of contacts that are not there. If more operations are hidden behind them, they make room.
+    /// Plans a window of opt-outs that wait for their contacts. They move back if more operations may follow the window.
     private func wait(for pending: PendingOperations<Self>, at moment: Moment) -> Plan<Self> {
         guard !pending.hasMore else {
             let pause = Duration.seconds(60 + Int64(moment.chance * 3540))
@@ -79,8 +79,8 @@ extension AcousticServer {
         return .wait(until: nil, because: ServerFinding.optOutWaits.at())
     }
 
-    /// Ends what leaves the vendor: an unregister once nothing is before it, and an opt-out before one whose contact never
-    /// came.
+    /// Completes an unregistration when no operation is before it, and an opt-out before an unregistration if its contact
+    /// was never created.
     private func settleLeft(_ pending: PendingOperations<Self>) -> Plan<Self>? {
         let unregisters = pending.all(.leave).filter { $0.operation.action == .unregister }
         guard !unregisters.isEmpty else { return nil }
@@ -100,8 +100,8 @@ extension AcousticServer {
         !judge(operation).contains { $0.severity == .error }
     }
 
-    /// How an operation ends that needs no request; nil where it needs one.
-    private func ending(without operation: EngagementOperation) -> Verdict<Self>? {
+    /// Returns the verdict of an operation that needs no request; nil if it needs one.
+    private func finalVerdict(without operation: EngagementOperation) -> Verdict<Self>? {
         switch operation.action {
         case .identify where cells(of: operation).isEmpty: .unchanged(ServerFinding.keyKnown.at())
         default: nil
@@ -135,9 +135,9 @@ extension AcousticServer {
         (ServerOptions(operation).unknownContacts ?? settings.unknownContacts) == .add
     }
 
-    // MARK: What leaves
+    // MARK: Requests
 
-    /// The request for the first of the window and for all that goes with it.
+    /// Returns the request for the first operation of the window and the operations that share it.
     private func transmission(
         for head: Pending<Self>,
         _ pending: PendingOperations<Self>,
@@ -163,8 +163,8 @@ extension AcousticServer {
         }
     }
 
-    /// What goes with the first of the window: up to so many that pass, none that must stay among fewer (S26), and none
-    /// that has got further.
+    /// Returns the operations that share a request with the first one: at most `limit` that pass the test, with the same
+    /// limit from earlier refusals (S26). Immediate operations are excluded.
     private func group(
         of head: Pending<Self>,
         _ pending: PendingOperations<Self>,
@@ -185,7 +185,7 @@ extension AcousticServer {
         }
     }
 
-    /// Everything that waits for one contact goes in one call.
+    /// Returns a call with all pending changes of one contact.
     private func recipient(_ head: Pending<Self>, _ pending: PendingOperations<Self>, _ requests: ServerRequests)
         -> Transmission<Self>
     {
@@ -206,7 +206,7 @@ extension AcousticServer {
     /// Operations of one contact that go in one call.
     static let mostTogether = 100
 
-    /// What needs the contact's address: asks for it first where the key is none.
+    /// Returns a request that needs the contact's address. Unless the key is the address, a query for it comes first.
     private func addressed(
         _ head: Pending<Self>,
         _ requests: ServerRequests,
@@ -233,7 +233,7 @@ extension AcousticServer {
                 isEvent(one.operation) && contactID(of: one) == nil && one.step?.verb == head.step?.verb
                     && one.operation.acousticKey.isExactly(key)
             }
-            // Of whom nobody has said anything yet, the event is the first word: the contact is added with its key alone.
+            // The event may be the first operation of a contact. The contact is then added with its key alone.
             guard head.step?.verb == .add else {
                 return Transmission(.selectRecipient, requests.selection(of: key), carrying: group)
             }
@@ -257,7 +257,7 @@ extension AcousticServer {
         return Transmission(.events, requests.events(records), carrying: group)
     }
 
-    // MARK: Jobs and questions
+    // MARK: Jobs and queries
 
     private func job(_ head: Pending<Self>, _ pending: PendingOperations<Self>, _ requests: ServerRequests)
         -> Transmission<Self>
@@ -293,7 +293,7 @@ extension AcousticServer {
             RuleID.acoustic("S47").fire()
             return Transmission(.importList, requests.start(record), carrying: [head])
         case .channelContact(let name, let device):
-            // `examine` lets no question through that the settings have no app key for.
+            // `examine` rejects queries without an app key in the settings.
             let path = ChannelContact(name, device, settings)?.path(settings) ?? ""
             return Transmission(.channelContact, requests.look(at: path), carrying: [head])
         case .export(let export):

@@ -4,9 +4,8 @@ public import PatchbayModel
 
 /// The server API of Acoustic Campaign: its XML and REST interfaces, for back ends and migrations.
 ///
-/// A subject is a contact here. What is said of it is written into its row by calls that add or change it; events become
-/// behaviours of the contact; erasures and imports are jobs that are asked for later. A few lanes share one token and one
-/// word to stay away.
+/// A subject is a contact. Calls that add or change the contact's row write its data. Events become behaviours of the
+/// contact. Erasures and imports are jobs whose state is queried later. All lanes share one token and one retry time.
 public struct AcousticServer: VendorAdapter {
     public typealias Settings = AcousticServerSettings
 
@@ -18,52 +17,52 @@ public struct AcousticServer: VendorAdapter {
         case addRecipient
         /// A contact that must be there.
         case updateRecipient
-        /// What the database holds of a contact.
+        /// Queries a contact in the database.
         case selectRecipient
         /// The end of all e-mail.
         case optOutRecipient
-        /// A contact leaves the database.
+        /// Removes a contact from the database.
         case removeRecipient
         /// Events of contacts. Journaled, because a repeat would count twice.
         case events
         /// A job that erases contacts.
         case gdprErasure
-        /// A job that tells what is held of a contact.
+        /// Starts a job that exports the vendor's data of a contact.
         case gdprAccess
         /// Whether such a job has ended.
         case gdprStatus
-        /// A job that takes a file which lies in the account's upload directory.
+        /// Starts a job that imports a file from the account's upload directory.
         case importList
         /// A job that writes contacts into a file of the account's download directory.
         case exportList
-        /// How far a job got.
+        /// Queries the state of a job.
         case jobStatus
-        /// What the vendor holds of a consent.
+        /// Queries a consent.
         case readConsent
         /// A person's yes or no on a channel.
         case writeConsent
-        /// What the vendor holds of the contact of a device.
+        /// Queries the contact of a device.
         case channelContact
         /// A contact that joins a contact list.
         case addToList
-        /// A contact list that is made.
+        /// Creates a contact list.
         case createList
         /// The database's columns.
         case listMetaData
-        /// Events that the vendor took and rejected afterwards.
+        /// Queries events that the vendor accepted and rejected later.
         case eventErrors
 
         public var isJournaled: Bool { self == .events }
     }
 
-    /// How far an operation got.
+    /// The progress of an operation.
     public struct Step: Codable, Sendable, Equatable {
-        /// Which call writes a contact.
+        /// The call that writes a contact.
         enum Verb: String, Codable, Sendable {
             case add, update
         }
 
-        /// Most operations that it may go together with, because one of them was refused.
+        /// The maximum number of operations in its request, after a refusal of a larger group.
         var most: Int?
         /// The other of the two calls for a contact, because the first did not fit.
         var verb: Verb?
@@ -75,7 +74,7 @@ public struct AcousticServer: VendorAdapter {
         /// The contact's number for text messages, and whether the vendor has a consent of it.
         var phone: String?
         var hasConsent: Bool?
-        /// Whether the database does not have the contact that is to join a list; whether its row is written; lists joined.
+        /// Whether the database lacks the contact that joins a list; whether its row is written; the number of lists joined.
         var isMissing: Bool?
         var isWritten: Bool?
         var lists: Int?
@@ -83,7 +82,7 @@ public struct AcousticServer: VendorAdapter {
         var job: String?
         /// The file that it writes.
         var file: String?
-        /// Jobs of which the vendor knew nothing any more.
+        /// The number of jobs that the vendor no longer knew.
         var lostJobs: Int?
         /// Whether an opt-out waits because the database does not have the contact or its address yet.
         var isAbsent: Bool?
@@ -146,27 +145,27 @@ public struct AcousticServer: VendorAdapter {
     }
 }
 
-/// What one operation may say otherwise than the settings.
+/// The options of an operation that override settings.
 struct ServerOptions: Sendable {
-    /// The vendor's number of the contact, where a back end knows it.
+    /// The vendor's number of the contact, if the back end knows it.
     var contactID: String?
-    /// How the contact is forgotten.
+    /// The method of erasure.
     var erasure: AcousticServerSettings.Erasure?
     /// The event's code.
     var eventCode: String?
-    /// What becomes of what is said of a contact that the database does not have.
+    /// The treatment of changes to a contact that the database does not have.
     var unknownContacts: AcousticServerSettings.Unknown?
-    /// Whether an opt-out waits for a contact that the database does not have yet; a migration does not wait.
+    /// Whether an opt-out waits for a contact that the database does not have yet. In a migration it does not.
     var optOutWaits = true
     /// The device that a consent is of, in its two ids.
     var userID: String?
     var channelID: String?
     /// The number that a consent is of.
     var phone: String?
-    /// What can't be used.
+    /// The findings about the options.
     var findings: [Finding] = []
 
-    /// The device as consents name it; nil where an id is missing.
+    /// The device in the form of consents; nil if an id is missing.
     var device: String? { userID.flatMap { user in channelID.map { "\(user)|\($0)" } } }
 
     init(_ operation: EngagementOperation) {
@@ -206,27 +205,27 @@ struct ServerOptions: Sendable {
     }
 }
 
-/// What can be asked of the account.
+/// A query for the account's data.
 enum ServerQuestion: Sendable {
-    /// What the database holds of the contact.
+    /// The contact's row in the database.
     case contact
-    /// How far a job got.
+    /// The state of a job.
     case job(String)
-    /// A file that lies in the upload directory goes into the database; the answer is what became of it.
+    /// The import of a file in the upload directory; the answer is the job's result.
     case files(ImportRecord)
-    /// What the vendor holds of a consent: its name in the settings, and the device or the number where the question names it.
+    /// A consent: its name in the settings, and the device or phone number if the query names it.
     case consent(AcousticSourceName, device: String?, phone: String?)
-    /// What the database holds of the contact of a device.
+    /// The contact of a device.
     case channelContact(AcousticSourceName, device: String)
-    /// Everything that the vendor holds of the contact; with a job's number what a job of an earlier question found.
+    /// All data that the vendor holds of the contact. With a job's number, the result of that earlier job.
     case access(job: String?)
     /// The database's columns.
     case columns
-    /// Events that the vendor took and rejected afterwards, which the filter narrows in the vendor's own words.
+    /// Events that the vendor accepted and rejected later, narrowed by a filter in the vendor's syntax.
     case eventErrors(filter: String?)
-    /// Contacts go into a file of the download directory; the answer names it.
+    /// An export of contacts to a file in the download directory; the answer names the file.
     case export(ExportRecord)
-    /// A contact list is made; the answer is its number.
+    /// The creation of a contact list; the answer is its number.
     case newList(NewList)
 
     init?(_ request: ReadRequest) {
@@ -278,14 +277,14 @@ enum ServerQuestion: Sendable {
     }
 }
 
-/// An event as the vendor takes it, without its contact.
+/// An event in the vendor's form, without its contact.
 struct ServerEvent: Sendable {
-    /// The event's code and members; nil where the vendor has no place for it.
+    /// The event's code and members; nil if the vendor has no counterpart.
     private(set) var content: (code: String, attributes: [ServerCells.Cell])?
-    /// What is to be said.
+    /// The findings about the event.
     private(set) var findings: [Finding] = []
 
-    /// The vendor's codes for kinds of events that it knows itself (S37).
+    /// The vendor's codes for its predefined event types (S37).
     static let codes: [(name: String, code: String, what: String)] = [
         ("sessionStarted", "13", "a session started"), ("sessionEnded", "14", "a session ended"),
         ("namedEvent", "17", "an event of the app's own"), ("pushReceived", "48", "a push message came"),

@@ -2,7 +2,7 @@ import PatchbayAdapterKit
 import PatchbayJSON
 import PatchbayModel
 
-/// What one operation writes into its contact's columns, and what is to be said about it.
+/// The column values that one operation writes for its contact, with findings.
 struct ServerCells: Sendable {
     /// A value under its column's name.
     struct Cell: PlacedValue, Equatable {
@@ -13,15 +13,15 @@ struct ServerCells: Sendable {
         var place: String { Place.name(column) }
     }
 
-    /// What is written, each column once, in order of the neutral names.
+    /// The values to write, one per column, in the order of the neutral names.
     private(set) var cells: [Cell] = []
     /// The contact lists that the contact joins, in order of the neutral names.
     private(set) var lists: [String] = []
-    /// What is to be said; an error where nothing is left to write.
+    /// The findings; one is an error if no value is left to write.
     private(set) var findings: [Finding] = []
-    /// The places of entries that are invalid and left out, as the settings say.
+    /// The paths of invalid entries that the settings leave out.
     private(set) var leftOut: [String] = []
-    /// Whether the operation says nothing but who the contact is, which stands in every call.
+    /// Whether the operation contains only the contact's key, which is part of every call.
     private(set) var isKeyAlone = false
 
     private let settings: AcousticServerSettings
@@ -43,7 +43,7 @@ struct ServerCells: Sendable {
         settle()
     }
 
-    /// One bad entry costs the whole operation, unless the setting says that the valid rest goes (S24).
+    /// Rejects the whole operation for one bad entry, unless the settings leave invalid entries out (S24).
     private mutating func settle() {
         guard findings.contains(where: { $0.severity == .error }) else { return }
         RuleID.acoustic("S24").fire()
@@ -91,7 +91,7 @@ struct ServerCells: Sendable {
         RuleID.acoustic("S28").fire()
         var states: [Tag: Bool] = [:]
         if let replace = change.replace {
-            // Of the tags that have no column nobody can say that they are gone.
+            // A tag without a column can't be removed.
             for tag in settings.tagColumns.keys { states[tag] = false }
             for tag in replace { states[tag] = true }
             if settings.tagLists.keys.contains(where: { states[$0] == nil }) {
@@ -141,7 +141,7 @@ struct ServerCells: Sendable {
         }
     }
 
-    /// A list is joined, and never left (S56).
+    /// Handles membership of a list. A contact can join a list, but not leave it (S56).
     private mutating func join(_ list: String, _ isOn: Bool, _ path: String) {
         if isOn { return lists.append(list) }
         RuleID.acoustic("S56").fire()
@@ -184,7 +184,7 @@ struct ServerCells: Sendable {
         cells.append(cell)
     }
 
-    /// The column as far as it is known; nil where nothing may be written into it.
+    /// Returns a column, as far as the settings describe it; nil if it must not be written.
     private mutating func column(_ name: String, _ path: String) -> (name: String, known: Column?)? {
         RuleID.acoustic("S14").fire()
         if settings.isKey(name) {
@@ -212,7 +212,7 @@ struct ServerCells: Sendable {
 }
 
 extension ColumnType {
-    /// Whether nobody writes it as a plain value, neither a device nor a back end.
+    /// Whether neither a device nor a back end may write it as a plain value.
     fileprivate var isUnwritable: Bool {
         switch self {
         case .segmenting, .system, .smsOptIn, .smsOptOutDate, .syncId: true
@@ -222,12 +222,12 @@ extension ColumnType {
 }
 
 extension Subscription {
-    /// The column that holds it; nil where the settings name none.
+    /// Returns the column of the subscription; nil if the settings name none.
     func column(_ settings: AcousticServerSettings) -> String? {
         settings.subscriptionColumns[exactly: AcousticSourceName(rawValue: key.settingName)]
     }
 
-    /// Whether it is reported by the vendor's own call: the end of all e-mail, where no column holds that.
+    /// Whether the vendor's own call reports the opt-out: one from all e-mail, unless a column contains it.
     func isOptOut(_ settings: AcousticServerSettings) -> Bool {
         channel == .email && topic == nil && state.isOptOut && column(settings) == nil
     }

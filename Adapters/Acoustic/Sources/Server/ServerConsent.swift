@@ -2,14 +2,14 @@ import PatchbayAdapterKit
 import PatchbayJSON
 import PatchbayModel
 
-/// A channel of which the vendor keeps consents one by one (S50).
+/// A channel for which the vendor stores individual consents (S50).
 enum ConsentChannel: String, CaseIterable, Sendable {
     case push, sms
 
     init?(_ channel: Channel) { self.init(rawValue: channel.rawValue) }
 
-    /// Where such a consent stands, unless the settings say otherwise. A push consent's address is confirmed; the one of text
-    /// messages is what a public client asks, who leaves the contact's key out.
+    /// The default path of a consent on this channel. The path of push consents is confirmed. A public client uses the path of
+    /// text messages, which leaves the contact's key out.
     var path: String {
         switch self {
         case .push: "/rest/databases/{databaseId}/consent/PUSH-{qualifier}/{key}/{destination}"
@@ -17,7 +17,7 @@ enum ConsentChannel: String, CaseIterable, Sendable {
         }
     }
 
-    /// Whether a no is written only over a consent that is there (S52).
+    /// Whether an opt-out can only replace an existing consent (S52).
     var knowsNoFirstNo: Bool { self == .sms }
 
     private var qualifier: String {
@@ -42,14 +42,14 @@ enum ConsentChannel: String, CaseIterable, Sendable {
     }
 }
 
-/// A person's yes or no in the vendor's words.
+/// Converts subscription states to and from the vendor's consent values.
 enum ConsentStatus: Sendable {
-    /// What is written: a pause is a no.
+    /// Returns the vendor's consent value. A suspended subscription is an opt-out.
     static func word(_ state: Subscription.State) -> String {
         state == .subscribed ? "OPTED-IN" : "OPTED-OUT"
     }
 
-    /// What a text says; whatever is none of the vendor's words is unknown, and never a yes.
+    /// Returns the state of a consent value. Any other text is unknown, and never an opt-in.
     static func state(_ text: String?) -> Subscription.State {
         RuleID.acoustic("S51").fire()
         guard let text, case .state(let state) = ConsentTable.acoustic.meaning(of: text, in: ConsentTable.consentStatus)
@@ -58,14 +58,14 @@ enum ConsentStatus: Sendable {
     }
 }
 
-/// Which consent is meant: of one channel, under one qualifier, to one destination.
+/// The address of a consent: its channel, qualifier and destination.
 struct ConsentPlace: Sendable {
     let channel: ConsentChannel
     let qualifier: String
-    /// The device, or the number; nil as long as the database has to be asked for it.
+    /// The device or phone number; nil until the database has been queried for it.
     var destination: String?
 
-    /// The consent that an operation writes or asks for; nil where it has nothing to do with one.
+    /// Creates the address of the consent that an operation writes or queries; nil if it concerns no consent.
     init?(_ operation: EngagementOperation, phone: String? = nil, _ settings: AcousticServerSettings) {
         switch operation.action {
         case .changeSubscription(let subscription):
@@ -88,7 +88,7 @@ struct ConsentPlace: Sendable {
         destination = channel == .push ? device : phone
     }
 
-    /// What is missing before it can be reached.
+    /// Returns a finding if the consent's address is incomplete.
     func problem(_ settings: AcousticServerSettings) -> FindingRow? {
         guard destination == nil else { return nil }
         switch channel {
@@ -104,33 +104,33 @@ extension AcousticSourceName {
 }
 
 extension Subscription {
-    /// The name under which the settings keep its consent; nil where it is none.
+    /// Returns the name of the subscription's consent in the settings; nil if it has none.
     func consentName(_ settings: AcousticServerSettings) -> AcousticSourceName? {
         let name = AcousticSourceName(rawValue: key.settingName)
         return settings.consentQualifiers[exactly: name] == nil || name.consentChannel == nil ? nil : name
     }
 
-    /// What is to be said of it as a consent.
+    /// The findings about the consent.
     func consentFindings(at path: String) -> [Finding] {
         evidence == nil && fields.isEmpty ? [] : [ServerFinding.consentDetails.at(path)]
     }
 }
 
 extension String {
-    /// A number as consents name it: digits with the country's code, so no zero in front; nil if it can be none.
+    /// The number in the form of consents, as digits with the country code and without a leading zero; nil if it is invalid.
     var consentNumber: String? {
         let digits = hasPrefix("+") ? String(dropFirst()) : self
         return (7...20).contains(digits.utf8.count) && digits.isVendorNumber && !digits.hasPrefix("0") ? digits : nil
     }
 
-    /// Whether it can be a device's user id or channel id; what parts the two can't stand in one.
+    /// Whether the text can be a device's user id or channel id. The separator of the two ids can't be part of either.
     var isDeviceID: Bool { !isEmpty && utf8.count <= 200 && !contains("|") && XMLTree.canHold(self) }
 }
 
-/// What a consent says, as the vendor keeps it.
+/// A consent in the vendor's form.
 struct ConsentRecord: Sendable {
     let status: String
-    /// When the person said so; nil where nobody knows.
+    /// The date of the person's decision; nil if it is unknown.
     let date: String?
     let source: String?
 
@@ -150,7 +150,7 @@ struct ConsentRecord: Sendable {
     )
 }
 
-/// A consent as the reader gets it.
+/// The answer to a query for a consent.
 enum ConsentAnswer: Sendable {
     static func json(_ data: JSONValue?) -> JSONValue {
         let status = data?["status"]?.string
@@ -165,12 +165,13 @@ enum ConsentAnswer: Sendable {
 // MARK: Planning
 
 extension AcousticServer {
-    /// The consent that it is about, as far as it is known; nil where it is about none.
+    /// Returns the consent that an operation concerns, as far as its address is known; nil if it concerns none.
     func consent(of pending: Pending<Self>) -> ConsentPlace? {
         ConsentPlace(pending.operation, phone: pending.step?.phone, settings)
     }
 
-    /// The request for a consent: where the number is unknown, and where a no needs a consent that is there, a question first.
+    /// Returns the request for a consent. A query comes first if the phone number is unknown, or if an opt-out needs an
+    /// existing consent.
     func consent(_ place: ConsentPlace, _ head: Pending<Self>, _ requests: ServerRequests) -> Transmission<Self> {
         let key = head.operation.acousticKey
         guard let destination = place.destination else {
@@ -195,7 +196,7 @@ extension AcousticServer {
 }
 
 extension AcousticServerSettings {
-    /// Where a consent stands at the vendor's host.
+    /// Returns the path of a consent at the vendor's host.
     fileprivate func path(of place: ConsentPlace, key: String, _ destination: String) -> String {
         let template = consentPaths[AcousticSourceName(rawValue: place.channel.rawValue)] ?? place.channel.path
         return URLText.path(template) { name in
@@ -209,7 +210,7 @@ extension AcousticServerSettings {
         }
     }
 
-    /// What is wrong with the settings of consents.
+    /// The findings about the settings of consents.
     var consentProblems: [Finding] {
         var problems: [Finding] = []
         for name in consentQualifiers.keys.sorted() {
@@ -225,7 +226,7 @@ extension AcousticServerSettings {
         return problems
     }
 
-    /// Whether each consent has a place of its own below a path, and nothing of it is left open.
+    /// Whether a path template gives each consent its own path and has no unknown placeholder.
     private static func isConsentPath(_ template: String) -> Bool {
         let names = ["databaseId", "qualifier", "key", "destination"]
         let rest = URLText.path(template) { names.contains($0) ? "x" : nil }
@@ -238,7 +239,7 @@ extension AcousticServerSettings {
 // MARK: Answers
 
 extension AcousticServer {
-    /// What the vendor holds of a consent: whoever asked gets it, and a no goes on where there is one to change.
+    /// Handles the reply to a query for a consent: a caller gets the answer, and an opt-out continues if a consent exists.
     func interpretConsent(_ exchange: Exchange<Self>, _ data: JSONValue?) -> Interpretation<Self> {
         let data = data?.array?.first ?? data
         return Interpretation(exchange.operations) { pending in
@@ -255,7 +256,7 @@ extension AcousticServer {
         }
     }
 
-    /// The contact's own number, which the database was asked for.
+    /// Continues with the contact's phone number, which the database returned.
     func numbered(_ pending: Pending<Self>, _ result: XMLTree) -> Verdict<Self> {
         let column = settings.identifierColumns[.phone]
         let cell = result["COLUMNS"]?.all("COLUMN").first { ScalarString.equal($0["NAME"]?.text ?? "", column ?? "") }

@@ -2,7 +2,7 @@ public import PatchbayAdapterKit
 import PatchbayModel
 
 extension AcousticServer {
-    /// What this API is, can do and knows.
+    /// Describes this API, its capabilities and its limits.
     public static let descriptor = AdapterDescriptor(
         id: "acoustic-server",
         title: "Acoustic Campaign (XML and REST)",

@@ -1,11 +1,11 @@
 import PatchbayAdapterKit
 import PatchbayModel
 
-/// How values are written for the vendor's XML: other forms than a device's, and all of them texts.
+/// Formats values for the vendor's XML. All values are text, and the forms differ from those of a device.
 enum ServerForm: Sendable {
     typealias Outcome = Result<String, ServerProblem>
 
-    /// The text for a column; without a schema by the value's own type.
+    /// Returns the text of a value for a column. Without a description of the column, the value's own type determines it.
     static func text(_ value: AttributeValue, _ column: Column?, _ settings: AcousticServerSettings) -> Outcome {
         guard let column else { return untyped(value, settings) }
         switch column.type {
@@ -86,7 +86,7 @@ enum ServerForm: Sendable {
         return .success("\(time.text):00")
     }
 
-    /// `03/09/2031 07:05:11`, in UTC; parts of a second have no place.
+    /// Formats an instant as `03/09/2031 07:05:11` in UTC, without fractions of a second.
     private static func timestamp(_ value: AttributeValue) -> Outcome {
         guard case .timestamp(let instant) = value else { return mismatch(value) }
         return .success("\(day(instant.date)) \(instant.text(fractionDigits: 0).dropFirst(11).prefix(8))")
@@ -131,9 +131,9 @@ enum ServerForm: Sendable {
     }
 }
 
-/// Why a value has no form for its column.
+/// The reason why a value has no form for its column.
 struct ServerProblem: Error {
-    /// What to say.
+    /// The finding to report.
     var row: FindingRow
     /// Sizes and names, never the value.
     var detail: String?

@@ -2,10 +2,10 @@ import PatchbayAdapterKit
 import PatchbayJSON
 import PatchbayModel
 
-/// A contact that is added to a contact list: by its number where that is known, else by its key (S55).
+/// A contact that joins a contact list, by its number if known, otherwise by its key (S55).
 struct ListMemberRecord: Sendable {
     let list: String
-    /// The vendor's number of the contact; it wins over columns, so the key is left out beside it.
+    /// The vendor's number of the contact. It takes precedence over columns, so the key is then omitted.
     let contactID: String?
     let key: ServerCells.Cell
 
@@ -27,9 +27,9 @@ struct ListMemberRecord: Sendable {
     )
 }
 
-/// A contact list that is made.
+/// A contact list to create.
 struct NewListRecord: Sendable {
-    /// Who sees a list.
+    /// The visibility of a list.
     enum Visibility: String, CaseIterable, Sendable {
         case `private`, shared
 
@@ -51,13 +51,13 @@ struct NewListRecord: Sendable {
     )
 }
 
-/// What is said of a contact list that is to be made.
+/// The description of a contact list to create.
 struct NewList: Sendable {
     let name: String
     let visibility: NewListRecord.Visibility
     let folder: String?
 
-    /// A list as a question's texts say it; private unless they say otherwise, and nil where they can't be used.
+    /// Reads a list from a query's texts. It is private by default, and nil if the texts are invalid.
     init?(_ texts: [String: String]) {
         guard let name = texts["name"],
             let visibility = NewListRecord.Visibility(rawValue: texts["visibility"] ?? "private")
@@ -67,7 +67,7 @@ struct NewList: Sendable {
 }
 
 extension Subscription {
-    /// The contact list that holds it; nil where the settings name none.
+    /// Returns the contact list of the subscription; nil if the settings name none.
     func list(_ settings: AcousticServerSettings) -> String? {
         settings.subscriptionLists[exactly: AcousticSourceName(rawValue: key.settingName)]
     }
@@ -77,7 +77,7 @@ extension AcousticServerSettings {
     /// Whether anything is held as membership of a contact list.
     var hasLists: Bool { !tagLists.isEmpty || !subscriptionLists.isEmpty }
 
-    /// What is wrong with the settings of contact lists.
+    /// The findings about the settings of contact lists.
     var listProblems: [Finding] {
         var problems: [Finding] = []
         var owners: [String: String] = [:]
@@ -94,7 +94,7 @@ extension AcousticServerSettings {
         for (name, list) in subscriptionLists.sorted(by: { $0.key < $1.key }) {
             let path = "subscriptionLists".dot(name.rawValue)
             judge(path, list, isElsewhere: subscriptionColumns[name] != nil || consentQualifiers[name] != nil)
-            // A whole channel must be left again, and no call takes a contact out of a list.
+            // A person must be able to leave a whole channel, and no call removes a contact from a list.
             if !name.rawValue.contains(".") { problems.append(ServerFinding.listTopic.at("settings.\(path)")) }
         }
         return problems
@@ -120,7 +120,7 @@ extension AcousticServer {
         return !cells(of: pending.operation).isEmpty
     }
 
-    /// The next contact list that its contact is added to; nil where its row comes first, or nothing is left.
+    /// Returns the next contact list that the contact joins; nil if its row is written first, or if no list is left.
     func nextList(of pending: Pending<Self>) -> String? {
         let lists = lists(of: pending.operation)
         guard !lists.isEmpty, !needsRow(pending) else { return nil }
@@ -138,7 +138,7 @@ extension AcousticServer {
         return Transmission(.addToList, requests.member(record), carrying: [head])
     }
 
-    /// The contact is in the list, and goes on to the next.
+    /// Handles a contact that has joined a list. It joins the next list, or its operation is complete.
     func interpretMember(_ operations: [Pending<Self>]) -> Interpretation<Self> {
         Interpretation(operations) { pending in
             var step = pending.step ?? Step()
@@ -147,7 +147,8 @@ extension AcousticServer {
         }
     }
 
-    /// Nobody can be added to a list who is not in the database: the row is made first, where the settings say so, once.
+    /// Handles a contact that the database does not have and that can't join a list. Its row is created first, once, if the
+    /// settings permit it.
     func interpretUnknownContact(_ operations: [Pending<Self>], _ refusal: Finding) -> Interpretation<Self> {
         Interpretation(operations) { pending in
             var step = pending.step ?? Step()
@@ -160,7 +161,7 @@ extension AcousticServer {
         }
     }
 
-    /// A contact list was made.
+    /// Handles a created contact list.
     func interpretList(_ exchange: Exchange<Self>, _ result: XMLTree) -> Interpretation<Self> {
         guard let list = result["CONTACT_LIST_ID"]?.text.trimmed, list.isVendorNumber else {
             return Interpretation(exchange.operations) { _ in .rejected(ServerFinding.listUncertain.at("action")) }

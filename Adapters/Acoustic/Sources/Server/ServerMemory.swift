@@ -4,19 +4,19 @@ extension AcousticServer {
     public typealias Memory = ServerMemory
 }
 
-/// Times and counts where the vendor states them, or wants some.
+/// Intervals and counts, as documented by the vendor or chosen where the vendor documents none.
 enum ServerPace: Sendable {
-    /// 2 s, doubled with each failure before, at most ten minutes; the vendor wants it exponential (S43). A token whose
-    /// reply does not say lives for four hours; for three of them the vendor hands out the same one.
+    /// A backoff of 2 s, doubled after each failure, at most ten minutes; the vendor asks for exponential delays (S43). A token
+    /// whose reply states no lifetime is valid for four hours. For three of them the vendor returns the same token.
     static let tokens = TokenLaw(
         backoff: .doubling(from: .seconds(2), upTo: .seconds(600), jitter: 0.25),
         life: 14_400,
         repeatsTexts: true
     )
-    /// Between the first two questions of a caller for a job, at least.
+    /// The minimum interval between a caller's first two queries for a job.
     static let firstPoll = Duration.seconds(2)
     /// Faults of the server's own in a row after which an operation ends (S12).
     static let faults = 5
-    /// Jobs that may get lost before their contact is given up (S35).
+    /// The maximum number of lost jobs before an operation is rejected (S35).
     static let lostJobs = 3
 }

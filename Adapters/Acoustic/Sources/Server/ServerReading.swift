@@ -2,14 +2,14 @@ import PatchbayAdapterKit
 import PatchbayJSON
 import PatchbayModel
 
-/// The contact of a device, as its channel knows it (S54).
+/// The contact of a device, as stored with the device's channel (S54).
 struct ChannelContact: Sendable {
     /// The app key.
     let qualifier: String
     /// User and channel id.
     let device: String
 
-    /// The contact of the device that a question names; nil where the settings have no app key of that name.
+    /// Creates the query for a device's contact; nil if the settings have no app key of that name.
     init?(_ name: AcousticSourceName, _ device: String, _ settings: AcousticServerSettings) {
         guard name.consentChannel == .push, let qualifier = settings.consentQualifiers[exactly: name] else {
             return nil
@@ -17,7 +17,7 @@ struct ChannelContact: Sendable {
         (self.qualifier, self.device) = (qualifier, device)
     }
 
-    /// Where it stands at the vendor's host.
+    /// Returns the path at the vendor's host.
     func path(_ settings: AcousticServerSettings) -> String {
         RuleID.acoustic("S54").fire()
         return URLText.path("/rest/databases/{databaseId}/contactbychannel/PUSH-{qualifier}/{device}") { name in
@@ -30,7 +30,7 @@ struct ChannelContact: Sendable {
         }
     }
 
-    /// What the reader gets; nil where the answer holds none.
+    /// Returns the answer for the caller; nil if the reply contains none.
     static func json(_ answer: JSONValue?) -> JSONValue? {
         guard let data = answer?["data"], data.object != nil else { return nil }
         var contact: JSONObject = [:]
@@ -45,7 +45,7 @@ struct ChannelContact: Sendable {
     }
 }
 
-/// A question for the database's columns.
+/// A query for the database's columns.
 struct MetaDataRecord: Sendable {
     let database: String
 
@@ -55,12 +55,12 @@ struct MetaDataRecord: Sendable {
     )
 }
 
-/// The database's columns as the vendor tells them, held against the settings (S58).
+/// The database's columns as the vendor reports them, compared with the settings (S58).
 struct DatabaseColumns: Sendable {
     /// A column of the database.
     private struct Row: Sendable {
         let name: String
-        /// The vendor's number of its type, as it came.
+        /// The vendor's number of its type, unchanged.
         let code: String
         let values: [String]
         let isKey: Bool
@@ -79,7 +79,7 @@ struct DatabaseColumns: Sendable {
 
     private let rows: [Row]
 
-    /// The columns that an answer lists; nil where it lists none.
+    /// Reads the columns of a reply; nil if it contains none.
     init?(_ result: XMLTree) {
         let keys = (result["KEY_COLUMNS"]?.all("COLUMN") ?? []).compactMap { $0["NAME"]?.text }
         rows = (result["COLUMNS"]?.all("COLUMN") ?? []).compactMap { column in
@@ -94,7 +94,7 @@ struct DatabaseColumns: Sendable {
         if rows.isEmpty { return nil }
     }
 
-    /// What the settings say otherwise, by column: it is missing, has another type, or does not allow some of the values.
+    /// Returns the differences from the settings, by column: missing, of another type, or without some of the values.
     private func differences(_ settings: AcousticServerSettings) -> [JSONValue] {
         let there = Dictionary(rows.map { (ScalarString($0.name), $0) }) { first, _ in first }
         return settings.namedColumns.map { name in
@@ -107,7 +107,7 @@ struct DatabaseColumns: Sendable {
         .compactMap(\.self)
     }
 
-    /// What the reader gets, and whether it is what the settings say.
+    /// Returns the answer for the caller, and whether the columns fit the settings.
     func answer(_ settings: AcousticServerSettings) -> (json: JSONValue, fits: Bool) {
         RuleID.acoustic("S58").fire()
         let differences = differences(settings)
@@ -126,9 +126,9 @@ extension AcousticServerSettings {
     }
 }
 
-/// A job that writes contacts into a file of the account's download directory (S60).
+/// A job that exports contacts to a file in the account's download directory (S60).
 struct ExportRecord: Sendable {
-    /// Words of a question, and the vendor's.
+    /// The values of a query's options, and the vendor's names of them.
     private static let types = ["all": "ALL", "optIn": "OPT_IN", "optOut": "OPT_OUT", "undeliverable": "UNDELIVERABLE"]
     private static let formats = ["csv": "CSV", "tab": "TAB", "pipe": "PIPE"]
     private static let encodings = ["UTF-8": "utf-8", "ISO-8859-1": "iso-8859-1"]
@@ -141,7 +141,7 @@ struct ExportRecord: Sendable {
     let end: Timestamp?
     let columns: [String]
 
-    /// An export as a question says it: all contacts as CSV in UTF-8 unless it says otherwise; nil where it can't be used.
+    /// Reads an export from a query's texts. The default is all contacts as CSV in UTF-8; nil if the texts are invalid.
     init?(_ texts: [String: String], columns: JSONValue?) {
         guard let type = Self.types[texts["type"] ?? "all"], let format = Self.formats[texts["format"] ?? "csv"],
             let encoding = Self.encodings[texts["encoding"] ?? "UTF-8"]
@@ -156,7 +156,7 @@ struct ExportRecord: Sendable {
         self.columns = names
     }
 
-    /// `03/09/2031 07:05:11`; that it is in UTC is inferred.
+    /// Formats an instant as `03/09/2031 07:05:11`. That the vendor expects UTC is inferred.
     private static func text(_ moment: Timestamp?) -> String? {
         guard let text = moment?.text(fractionDigits: 0) else { return nil }
         return

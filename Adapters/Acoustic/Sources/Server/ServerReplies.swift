@@ -1,16 +1,16 @@
 import PatchbayAdapterKit
 import PatchbayJSON
 
-/// What the vendor's XML says: a result, or a fault with a number.
+/// A reply of the vendor's XML interface: a result, or a fault with a number.
 struct CallReply: Sendable {
-    /// The result; nil where the reply has none.
+    /// The result; nil if the reply has none.
     let result: XMLTree?
-    /// Whether it says yes.
+    /// Whether the call succeeded.
     let isYes: Bool
-    /// The fault's number; nil without one, and beside a yes.
+    /// The fault's number; nil if the reply has none or the call succeeded.
     let fault: Int?
 
-    /// What a reply says; nil where it is no reply of the XML interface.
+    /// Reads a reply; nil if it is not one of the XML interface.
     init?(_ response: WireResponse) {
         guard response.body.first.map({ $0 != UInt8(ascii: "{") && $0 != UInt8(ascii: "[") }) ?? false,
             let envelope = XMLTree(parsing: response.body), envelope.name == "Envelope", let body = envelope["Body"]
@@ -23,13 +23,13 @@ struct CallReply: Sendable {
         if fault == nil, body["Fault"] == nil, result == nil { return nil }
     }
 
-    /// Whether it says no.
+    /// Whether the call failed.
     var isNo: Bool { !isYes }
 }
 
-/// What the vendor's fault numbers mean.
+/// The meanings of the vendor's fault numbers.
 enum FaultTable: Sendable {
-    /// One meaning and its numbers.
+    /// A meaning and its fault numbers.
     struct Row: Sendable {
         let numbers: Set<Int>
         let meaning: ReplyMeaning
@@ -37,7 +37,7 @@ enum FaultTable: Sendable {
         let rule: RuleID
     }
 
-    /// Every number that the vendor's clients know, by what it means here.
+    /// All fault numbers that the vendor's clients know, by meaning.
     static let rows: [Row] = [
         row([145], .retry, ServerFinding.unauthenticated, "S3"),
         row([50, 120, 1003, 1005], .retry, ServerFinding.faultOfServer, "S12"),
@@ -62,7 +62,7 @@ enum FaultTable: Sendable {
         Row(numbers: numbers, meaning: meaning, finding: finding, rule: .acoustic(rule))
     }
 
-    /// The table as rows of replies; a fault without a row, and any other no, is refused.
+    /// The table as rows of replies. A fault without a row and any other failure are refusals.
     static var replies: [ReplyRow] {
         rows.map { row in
             let numbers = row.numbers.sorted().map(String.init).joined(separator: ", ")
@@ -91,8 +91,8 @@ enum FaultTable: Sendable {
 }
 
 extension ReplyTable {
-    /// What the vendor's answers mean at its server API. A refused token is renewed once by the adapter (S3), and a contact
-    /// that is there or not leads to the other call (S8); everything else is as it stands here.
+    /// The meanings of the server API's replies. Two cases are handled elsewhere: the adapter renews a refused token once (S3),
+    /// and an existing or missing contact leads to the other call (S8).
     static let acousticServer = ReplyTable(
         [.webPage(.retry, ServerFinding.page, rule: .acoustic("S45"))] + FaultTable.replies + [
             .reply(
@@ -117,13 +117,13 @@ extension ReplyTable {
 }
 
 extension WireResponse {
-    /// Whether it is worth to be read for a fault: a yes says so at its beginning, and is not read once for each number.
+    /// Whether the reply may be a fault. A success shows at the beginning, so it is not parsed for every fault number.
     fileprivate var mayBeFault: Bool {
         isSuccess && body.first == UInt8(ascii: "<")
             && !String(decoding: body.prefix(64), as: UTF8.self).hasBytes(of: "<SUCCESS>TRUE<")
     }
 
-    /// Whether a reply that says yes lists errors inside.
+    /// Whether a successful reply lists errors.
     fileprivate var hidesRefusal: Bool {
         guard body.first == UInt8(ascii: "{"), let meta = json?["meta"] else { return false }
         let fields = meta["fieldErrors"]

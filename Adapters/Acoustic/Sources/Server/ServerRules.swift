@@ -1,7 +1,7 @@
 import PatchbayAdapterKit
 import PatchbayModel
 
-/// The vendor's rules at its server API, S of the list that both APIs share.
+/// The rules of the vendor's server API: group S of the list that both APIs share.
 enum AcousticServerRules: Sendable {
     /// Every rule.
     static let all: [Rule] = table.map { Rule(.acoustic($0.0), $0.1, source: $0.2) }

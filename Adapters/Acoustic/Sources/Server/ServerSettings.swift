@@ -2,16 +2,16 @@ public import PatchbayAdapterKit
 import PatchbayJSON
 public import PatchbayModel
 
-/// A name that the account gives a code or a column to: an event's, or `email` and `email.offers` for subscriptions.
+/// A name to which the account assigns a code or a column, such as an event's name, or `email` and `email.offers` for
+/// subscriptions.
 public struct AcousticSourceName: NeutralKey {
     public let rawValue: String
     public init(rawValue: String) { self.rawValue = rawValue }
 }
 
-/// What a back end's configuration says about one database of the account. It holds secrets of the account, and so it
-/// never stands in an app.
+/// A back end's settings for one database of the account. They contain secrets, so they must never be part of an app.
 public struct AcousticServerSettings: AdapterSettings {
-    /// How the database finds its contacts.
+    /// How the database identifies its contacts.
     enum Database: String, NeutralWord {
         /// By sync fields that each call names.
         case flexible
@@ -19,7 +19,7 @@ public struct AcousticServerSettings: AdapterSettings {
         case keyed
     }
 
-    /// How a contact gets into the database, for the vendor's own record.
+    /// The origin of a new contact, for the vendor's own records.
     enum CreatedFrom: String, NeutralWord {
         case imported, manual, optedIn
 
@@ -33,12 +33,12 @@ public struct AcousticServerSettings: AdapterSettings {
         }
     }
 
-    /// What becomes of what is said of a contact that the database does not have.
+    /// The treatment of changes to a contact that the database does not have.
     enum Unknown: String, NeutralWord {
         case add, refuse
     }
 
-    /// What removing a value does.
+    /// The effect of removing a value.
     enum Unset: String, NeutralWord {
         /// An empty value is written.
         case blank
@@ -46,18 +46,18 @@ public struct AcousticServerSettings: AdapterSettings {
         case refuse
     }
 
-    /// The letters of countries.
+    /// The form of country codes.
     enum Countries: String, NeutralWord {
         case lower, upper
     }
 
-    /// What becomes of an event of which nobody knows whether the vendor took it.
+    /// The treatment of an event whose delivery is uncertain.
     enum UncertainDelivery: String, NeutralWord {
         case reject
         case `repeat`
     }
 
-    /// How a contact is forgotten.
+    /// The method of erasing a contact.
     enum Erasure: String, NeutralWord {
         /// By a job of the vendor's that erases everything of the person.
         case gdpr
@@ -306,10 +306,10 @@ public struct AcousticServerSettings: AdapterSettings {
     /// Whether the contact's key is the address itself.
     var isKeyedByEmail: Bool { isKey(emailColumn) }
 
-    /// Whether a column is the one that holds the contact's key.
+    /// Whether a column contains the contact's key.
     func isKey(_ column: String) -> Bool { ScalarString.equal(column, keyColumn) }
 
-    /// What is wrong beyond each setting alone.
+    /// The findings about combinations of settings.
     var problems: [Finding] {
         var problems: [Finding] = []
         var owners: [ScalarString: String] = [:]

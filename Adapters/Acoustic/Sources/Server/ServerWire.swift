@@ -2,7 +2,7 @@ import PatchbayAdapterKit
 import PatchbayJSON
 import PatchbayModel
 
-/// What several operations say of one contact, folded.
+/// The combined changes of several operations to one contact.
 struct RecipientRow: Sendable {
     /// The contact's key.
     let key: String
@@ -18,13 +18,13 @@ struct RecipientRow: Sendable {
     /// The values, each column once.
     var cells: [ServerCells.Cell] { folding.values }
 
-    /// The operation that replaced the last value of another whole; nil where some of it left.
+    /// Returns the operation that replaced the last value of another one; nil if at least one of its values is sent.
     func replacement(of id: OperationID, _ cells: [ServerCells.Cell]) -> OperationID? {
         folding.replacement(of: id, cells)
     }
 }
 
-/// The question for a token, as a form.
+/// A request for a token, as a form.
 struct AcousticTokenRequest: Sendable {
     let settings: AcousticServerSettings
 
@@ -51,7 +51,7 @@ struct AcousticTokenRequest: Sendable {
     )
 }
 
-/// A contact in a call of the XML interface: who it is, and what is written of it.
+/// A contact in a call of the XML interface: its key and the values to write.
 struct RecipientRecord: Sendable {
     let settings: AcousticServerSettings
     let key: String
@@ -59,14 +59,14 @@ struct RecipientRecord: Sendable {
     var email: String?
     var cells: [ServerCells.Cell] = []
 
-    /// What finds the contact in a flexible database.
+    /// The fields that identify a contact in a flexible database.
     private var syncFields: [ServerCells.Cell]? { settings.database == .flexible ? [keyCell] : nil }
     private var keyCell: ServerCells.Cell { ServerCells.Cell(column: settings.keyColumn, value: key) }
     private var columns: [ServerCells.Cell] { [keyCell] + cells }
     private var address: String? { settings.isKeyedByEmail ? key : email }
-    /// The key as a column; the address has an element of its own.
+    /// The key as a column. An e-mail key has an element of its own.
     private var keyColumns: [ServerCells.Cell]? { settings.isKeyedByEmail ? nil : [keyCell] }
-    /// An address finds a contact of a database whose key it is.
+    /// The address that finds a contact of a database whose key it is.
     private var oldEmail: String? { settings.isKeyedByEmail && settings.database == .keyed ? key : nil }
     private var allowsHTML: String? { settings.allowsHTML ? "true" : nil }
 
@@ -135,7 +135,7 @@ struct RecipientRecord: Sendable {
     static let removing = FieldTable<RecipientRecord>("RemoveRecipient", [list, address("S32"), keys])
 }
 
-/// A job that takes a file from the account's upload directory.
+/// A job that imports a file from the account's upload directory.
 struct ImportRecord: Sendable {
     let mapFile: String
     let sourceFile: String
@@ -151,7 +151,7 @@ struct ImportRecord: Sendable {
     )
 }
 
-/// A question for a job.
+/// A query for a job's state.
 struct JobRecord: Sendable {
     let job: String
 
@@ -161,7 +161,7 @@ struct JobRecord: Sendable {
     )
 }
 
-/// An event of a contact's behaviour.
+/// An event in a contact's behaviour.
 struct BehaviorRecord: Sendable {
     let code: String
     let timestamp: Instant
@@ -202,7 +202,7 @@ extension ServerCells.Cell {
     fileprivate var xml: JSONValue { ["NAME": .string(column), "VALUE": .string(value)] }
 }
 
-/// Makes requests; every one but the token's carries the token.
+/// Makes requests. All except the token request carry the token.
 struct ServerRequests: Sendable {
     let settings: AcousticServerSettings
     let memory: AcousticServer.Memory
@@ -214,7 +214,7 @@ struct ServerRequests: Sendable {
         return WireRequest(method, settings.baseURL + path, headers: headers, body: body)
     }
 
-    /// The question for a token. Its body holds the client's secret.
+    /// Returns the request for a token. Its body contains the client's secret.
     func token() -> WireRequest {
         let form = AcousticTokenRequest.table.query(AcousticTokenRequest(settings: settings)).dropFirst()
         return WireRequest(
@@ -230,7 +230,7 @@ struct ServerRequests: Sendable {
         )
     }
 
-    /// A call of the XML interface: one endpoint for all of them.
+    /// Returns a call of the XML interface, which has one endpoint.
     private func call(_ element: XMLTree) -> WireRequest {
         RuleID.acoustic("S5").fire()
         let envelope = XMLTree("Envelope", "", [XMLTree("Body", "", [element])])
@@ -315,13 +315,14 @@ struct ServerRequests: Sendable {
         return request("POST", path, "text/csv", Array(lines.joined().utf8))
     }
 
-    /// A field of a line: in quotes where it holds what parts fields and lines (RFC 4180).
+    /// Returns a field of a line, quoted if it contains a delimiter or a line break (RFC 4180).
     private static func field(_ text: String) -> String {
         let isPlain = !text.utf8.contains { [0x22, 0x2C, 0x0A, 0x0D].contains($0) }
         return isPlain ? text : "\"\(text.replacing("\"", with: "\"\""))\""
     }
 
-    /// The address is made of the job's number: a reply's own link could lead elsewhere, and the token with it.
+    /// Returns the query for an erasure job. Its address is composed from the job's number, because a link in a reply could
+    /// name another host, which would get the token.
     func status(ofErasure job: String) -> WireRequest {
         RuleID.acoustic("S34").fire()
         return request("GET", "/rest/gdpr_jobs/\(URLText.encode(job))/status")

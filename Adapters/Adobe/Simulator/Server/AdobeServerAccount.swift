@@ -1,13 +1,13 @@
 public import PatchbayJSON
 public import PatchbayModel
 
-/// What a simulated account remembers. Every list has a fixed order, so that equal states have equal JSON.
+/// The state of a simulated account. Every list has a fixed order, so that equal states have equal JSON.
 public struct AdobeServerAccount: Codable, Sendable, Equatable {
-    /// A token that was handed out.
+    /// An issued token.
     public struct Token: Codable, Sendable, Equatable {
         /// The token.
         public var text: String
-        /// When it ends.
+        /// The time of expiry.
         public var until: Instant
     }
 
@@ -23,7 +23,7 @@ public struct AdobeServerAccount: Codable, Sendable, Equatable {
     public struct Service: Codable, Sendable, Equatable {
         /// Its name, by which it is known alone.
         public var name: String
-        /// The channel of its messages, in the vendor's word.
+        /// The channel of its messages, as the vendor names it.
         public var messageType = "email"
     }
 
@@ -41,13 +41,13 @@ public struct AdobeServerAccount: Codable, Sendable, Equatable {
     public var tokens: [Token] = []
     /// Profiles, oldest first.
     public var profiles: [Profile] = []
-    /// Services, oldest first; their place makes their keys.
+    /// The services, oldest first. Their positions determine their keys.
     public var services: [Service] = []
     /// Subscriptions, oldest first.
     public var subscriptions: [Subscription] = []
-    /// How many profiles and subscriptions were ever made; their keys are counted.
+    /// The number of profiles and subscriptions created so far, which determines the next key.
     public var made = 0
-    /// What was deleted: profiles by the value of the account's key field, oldest first, each once.
+    /// The deleted profiles, by the value of the account's key field, oldest first, each once.
     public var deleted: [String] = []
     /// Rules that a client broke.
     public var violations: [String] = []

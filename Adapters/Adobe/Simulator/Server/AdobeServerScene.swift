@@ -2,8 +2,10 @@ public import PatchbayAdapterKit
 public import PatchbayJSON
 public import PatchbayModel
 
-/// Random runs of faults: one token at a time, no request while the vendor has closed, no profile, service and subscription
-/// twice, and in the end the values that were said last. Keys are not unique at the account, so that only the API looks after that.
+/// The test profile of the server API for random faults.
+///
+/// One token is requested at a time, and no request leaves during a closed period. No profile, service or subscription is
+/// created twice, and the latest values arrive. The account accepts duplicate keys, so that only the API prevents them.
 public struct AdobeServerScene: VendorScene {
     public typealias Simulator = AdobeServerSimulator
 
@@ -42,7 +44,7 @@ public struct AdobeServerScene: VendorScene {
         }
     }
 
-    /// Memory claims nothing of a person; what the vendor holds is compared where an exchange is cut.
+    /// The memory holds no expected values of a person, so interrupted exchanges are checked against the account's data.
     public static let expectedState = ExpectedState { (account: AdobeServerAccount, _) in
         let keys = Dictionary(account.profiles.map { ($0.key, $0.fields["cusNumber"]?.string ?? "") }) { $1 }
         return [
@@ -56,7 +58,7 @@ public struct AdobeServerScene: VendorScene {
         ]
     }
 
-    /// One record per profile; its subscriptions are what it may be sent.
+    /// Returns one record per profile, with its subscriptions.
     public static func records(in account: AdobeServerAccount) -> [VendorRecord] {
         let names = ["cusTier": "tier", "cusStore": "store", "cusClosing": "closing"]
         return account.profiles.map { profile in

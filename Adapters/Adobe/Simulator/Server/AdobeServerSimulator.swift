@@ -2,14 +2,22 @@ public import PatchbayAdapterKit
 public import PatchbayJSON
 public import PatchbayModel
 
-/// The REST interface of one account of Campaign Standard, and the host for its tokens, played by a pure value.
+/// A simulator of the REST interface of one Campaign Standard account and of its token host, as a pure value.
 ///
-/// As strict as the documents: each request bears token, API key and content type, a text search finds beginnings and minds
-/// letter case, a collection comes in pages, enumerations are words, a mistake of the client comes as 500 with a code, and a
-/// wrong organisation as one with a number. Where the documents are silent the choices are: the filter for addresses does not
-/// mind letter case, a subscription that is there is made again, a key of the account's own stands for one profile alone if
-/// the account says so, an empty value clears a field, and so does null, and a profile shows each of its flags, false where
-/// nobody said anything.
+/// It is as strict as the documents:
+///
+/// - Each request carries a token, an API key and a content type.
+/// - A text search matches prefixes and is case-sensitive.
+/// - A collection is returned in pages, and enumerations are text.
+/// - A client error is status 500 with a code; for a wrong organization the code is a number.
+///
+/// Where the documents state nothing, it makes these choices:
+///
+/// - The filter for addresses ignores case.
+/// - An existing subscription is created again.
+/// - The account's own key identifies one profile if the account's settings say so.
+/// - An empty value clears a field, and so does null.
+/// - A profile contains each of its flags, false by default.
 public struct AdobeServerSimulator: VendorSimulator {
     public static let id: AdapterID = "adobe-server"
 
@@ -31,7 +39,7 @@ public struct AdobeServerSimulator: VendorSimulator {
 
     public func respond(to request: WireRequest, state: inout AdobeServerAccount, now: Instant) -> WireResponse {
         let parts = URLText.path(of: request.url).split(separator: "/").map { URLText.decode($0) ?? "" }
-        // A host may stand under a folder of a sandbox.
+        // The host's paths may be below a folder of a sandbox.
         if parts.suffix(3) == ["ims", "token", "v3"] {
             let response = token(request, &state, now)
             state.counts["POST /ims/token/v3 \(response.status)", default: 0] += 1
@@ -76,7 +84,7 @@ public struct AdobeServerSimulator: VendorSimulator {
 
     // MARK: Routes
 
-    /// A request, and where its addresses begin.
+    /// A request, and the base of its addresses.
     private struct Call {
         let request: WireRequest
         let path: [String]
@@ -141,7 +149,7 @@ public struct AdobeServerSimulator: VendorSimulator {
 
     // MARK: Collections
 
-    /// A page of records: so many as are asked for, 25 otherwise, and where the next begins.
+    /// Returns a page of records with as many as requested, 25 by default, and the start of the next page.
     private func page(_ call: Call, _ records: [JSONValue]) -> WireResponse {
         let count =
             call.query["_lineCount"].flatMap(Int.init).map { min($0, settings.mostRows) } ?? min(25, settings.mostRows)
@@ -200,7 +208,7 @@ public struct AdobeServerSimulator: VendorSimulator {
         return .object(record)
     }
 
-    /// Where the profile is that an address names: by the vendor's key, or by the account's own.
+    /// Returns the index of the profile with an address: by the vendor's key, or by the account's own.
     private func place(of name: String, _ call: Call, _ state: AdobeServerAccount) -> Int? {
         state.profiles.firstIndex { profile in
             profile.key == name
@@ -267,7 +275,7 @@ public struct AdobeServerSimulator: VendorSimulator {
         "mobilePhone": 32, "fax": 32, "externalId": 100, "timeZone": 64, "birthDate": 10,
     ]
 
-    /// What is wrong with the fields of a body; nil if nothing is.
+    /// Returns the error reply for the fields of a body; nil if they are valid.
     private func fault(_ body: JSONObject, _ call: Call) -> WireResponse? {
         for member in body {
             let isCustom = member.name.hasPrefix("cus")
@@ -315,7 +323,7 @@ public struct AdobeServerSimulator: VendorSimulator {
         return WireResponse(200, json: service(known ?? state.services.count - 1, call, state))
     }
 
-    /// A service of the body's name, label and channel; no two have the same name.
+    /// Creates a service with the body's name, label and channel. Names are unique.
     private func makeService(_ call: Call, _ state: inout AdobeServerAccount) -> WireResponse {
         let body = call.request.json?.object ?? [:]
         let isKnown = body.allSatisfy { ["name", "label", "messageType"].contains($0.name) }
@@ -376,13 +384,13 @@ extension String {
 }
 
 extension WireRequest {
-    /// Whether its content is of a type, by its own word.
+    /// Whether the request's content type is the given one.
     fileprivate func isType(_ type: String) -> Bool {
         self[header: "Content-Type"]?.prefix { $0 != ";" }.trimmed.lowercased() == type
     }
 }
 
-/// What a simulated account is like.
+/// The settings of a simulated account.
 struct AdobeServerSimulatorSettings: Sendable {
     var organization = ""
     var clientID = ""

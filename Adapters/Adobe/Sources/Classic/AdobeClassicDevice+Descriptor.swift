@@ -3,7 +3,7 @@ public import PatchbayJSON
 import PatchbayModel
 
 extension AdobeClassicDevice {
-    /// What this API is, can do and knows.
+    /// Describes this API, its capabilities and its limits.
     public static let descriptor = AdapterDescriptor(
         id: "adobe-classic",
         title: "Adobe Campaign Classic",
@@ -106,7 +106,8 @@ extension AdobeClassicDevice {
 }
 
 extension AdobeClassicDevice {
-    /// Version 1 did not know which registrations the vendor may hold: the next operation registers the device again.
+    /// Upgrades stored state. Version 1 lacks the registrations that the vendor may hold, so the next operation registers
+    /// again.
     public static func upgrade(_ state: JSONValue, of part: StatePart, from version: Int) throws -> JSONValue {
         guard part == .memory, version == 1, let old = state.object else { return state }
         var memory = AdobeClassicMemory()

@@ -2,24 +2,25 @@ public import PatchbayAdapterKit
 import PatchbayJSON
 public import PatchbayModel
 
-/// Adobe Campaign Classic (v7, v8) for apps: the device with its parameters, and what became of push messages.
+/// The device API of Adobe Campaign Classic (v7, v8): device registrations with parameters, and push interactions.
 ///
-/// The vendor's client keeps nothing and repeats nothing. Here what fails is rejected, and can be replayed.
+/// The vendor's client stores nothing and retries nothing. Like it, the adapter rejects a failed request's operation, which
+/// can be replayed.
 public struct AdobeClassicDevice: VendorAdapter {
     public typealias Settings = AdobeClassicSettings
     public typealias Memory = AdobeClassicMemory
 
-    /// Every kind of request.
+    /// The requests of this API.
     public enum Endpoint: String, AdapterEndpoint {
         /// Registers the device with its user key and parameters.
         case registration
-        /// Tells what became of a push message.
+        /// Reports a push interaction.
         case tracking
     }
 
-    /// How far an operation has got.
+    /// The progress of an operation.
     public enum Step: String, Codable, Sendable, Equatable {
-        /// What the operation changes is remembered; the registration follows.
+        /// The memory has the operation's change; the registration follows.
         case register
     }
 
@@ -101,7 +102,7 @@ extension AdobeClassicDevice {
     }
 }
 
-/// Decides about the head of each queue.
+/// Plans the first operation of each queue.
 private struct ClassicPlanner {
     typealias Adapter = AdobeClassicDevice
     typealias Head = Pending<Adapter>
@@ -112,15 +113,15 @@ private struct ClassicPlanner {
 
     // MARK: Decisions at first sight
 
-    /// Remembers devices and applies consent decisions at once, whatever waits in front of them.
+    /// Stores devices and applies consent decisions at once, whatever their position in the queue.
     mutating func decide() -> Plan<Adapter>? {
         let stored = memory
-        // What is captured behind an erasure never belongs to the person who is erased, nor is it erased.
+        // Operations after an erasure belong to no erased person and are not erased.
         if let erasure = pending.firstErasure, erasure != memory.erasure { memory.begin(erasure: erasure) }
         var verdicts: [OperationID: Verdict<Adapter>] = [:]
         for head in pending.all([.registerDevice, .setConsent]) {
             switch head.operation.action {
-            // A memory that was lost begins with the pending registration.
+            // After a loss of memory, the pending registration provides the device.
             case .registerDevice(let device) where head.step == nil || memory.device == nil:
                 verdicts[head.id] = remember(device, head)
             case .setConsent(let consent) where head.step == nil: verdicts[head.id] = apply(consent, head)
@@ -161,14 +162,14 @@ private struct ClassicPlanner {
         return isDue ? .underway(.register) : .accepted(FindingRow.consentKept.at("action.consent"))
     }
 
-    /// Whether a decision may let the vendor have the person again. After one on the profile the engine captures the device
-    /// again.
+    /// Whether a decision may permit the person's registration again. After a decision on the profile the engine itself
+    /// captures the device again.
     private func isOptIn(_ consent: Consent) -> Bool { consent.purpose == .messaging && consent.state != .denied }
 
     /// Whether the vendor may have the push token under the person of the memory.
     private var allowsToken: Bool { pending.allowsToken(of: memory.who, memory.consents) }
 
-    /// The registration of the memory; nil if the vendor holds it, or without a push token.
+    /// The registration of the memory; nil if the vendor already holds it, or without a push token.
     private var dueRegistration: ClassicRegistrationCall? {
         guard let call = ClassicRegistrationCall(memory, settings) else { return nil }
         return call.hash == memory.registeredHash && memory.account == settings.account ? nil : call
@@ -211,7 +212,7 @@ private struct ClassicPlanner {
         return .send(Transmission(.tracking, WireRequest("GET", url), carrying: [head]))
     }
 
-    /// A change of device, person or parameters: the person counts at once, what is said of the person when the vendor took it.
+    /// Plans a change of device, person or parameters. The new person counts at once, the values after the vendor's reply.
     private func change(_ head: Head) -> Plan<Adapter> {
         let change = ClassicChange(head.operation, settings)
         let arrived = change.person(in: memory, contact: head.operation.contact, head.sequence)
@@ -231,8 +232,8 @@ private struct ClassicPlanner {
         return register(head, change.applied(to: memory))
     }
 
-    /// Keeps a change for the registration that follows when the person allows push messages, and takes the person before
-    /// off the device.
+    /// Stores a change for the registration that follows when the person allows push messages, and removes the previous person
+    /// from the device.
     private func withhold(_ change: ClassicChange, _ head: Head) -> Plan<Adapter> {
         RuleID.adobe("V6").fire()
         if change.isSwitch, let detachment = detach(head) { return detachment }
@@ -247,8 +248,8 @@ private struct ClassicPlanner {
     /// Whether an operation is the present person's. A later person's consent is not an earlier one's.
     private func isOfPresent(_ head: Head) -> Bool { !(head.operation.contact.map(memory.who.differs) ?? false) }
 
-    /// The outcome of an operation of a person who left before the device was registered: the registration belongs to the
-    /// person who is there.
+    /// Returns the verdict of an operation of a person who logged out before the device was registered. The registration then
+    /// belongs to the current person.
     private func obsolete(_ head: Head) -> Verdict<Adapter>? {
         let later = pending.first { $0.sequence > head.sequence && $0.operation.action.kind == .switchContact }
         let hidden = pending.hidden.first(.switchContact).flatMap { $0.sequence > head.sequence ? $0 : nil }
@@ -277,7 +278,7 @@ private struct ClassicPlanner {
         return send(call, head)
     }
 
-    /// The registration that takes a person off the device; nil if the vendor holds none.
+    /// Returns the registration that removes a person from the device; nil if the vendor holds none.
     private func detach(_ head: Head, where isMeant: (HeldRegistration) -> Bool = { _ in true }) -> Plan<Adapter>? {
         guard let held = memory.held.first(where: isMeant) else { return nil }
         RuleID.adobe("C21").fire()
@@ -301,7 +302,7 @@ private struct ClassicPlanner {
 }
 
 extension ClassicRegistrationCall {
-    /// The registration of the present state; nil without a push token.
+    /// Creates the registration of the present state; nil without a push token.
     init?(_ memory: AdobeClassicMemory, _ settings: AdobeClassicSettings) {
         guard let token = memory.token else { return nil }
         self.init(
@@ -313,7 +314,7 @@ extension ClassicRegistrationCall {
         )
     }
 
-    /// What the vendor holds of a person after it.
+    /// The person's data at the vendor after the registration.
     var held: HeldRegistration? {
         HeldRegistration(settings, token: Secret(token), userKey: userKey, hasParameters: !parameters.isEmpty)
     }
@@ -362,7 +363,7 @@ extension AdobeClassicDevice {
         case .setConsent, .unregister, .erase: return .underway(.register)
         default: next = ClassicChange(pending.operation, settings).applied(to: memory)
         }
-        // Otherwise it took a person off the device, and the registration follows.
+        // Otherwise the request removed a person from the device, and the registration follows.
         guard sent.any.isAt(settings), ClassicRegistrationCall(next, settings)?.hash == sent.hash else {
             return .underway(.register)
         }
@@ -371,7 +372,7 @@ extension AdobeClassicDevice {
         return .accepted()
     }
 
-    /// Between attempts of a registration that takes a person off the device.
+    /// The delays between attempts of a registration that removes a person from the device.
     static let backoff = Backoff.doubling(from: .seconds(30), upTo: .seconds(3600))
 
     private func refusal(_ row: ReplyRow, _ exchange: Exchange<Self>) -> Finding {
@@ -381,13 +382,13 @@ extension AdobeClassicDevice {
     }
 }
 
-/// What a registration says, read from the request itself.
+/// The content of a registration, read from the request itself.
 private struct SentRegistration {
-    /// The device at the app, whoever is registered.
+    /// The device's registration, regardless of the person.
     let any: HeldRegistration
-    /// What the vendor holds of a person after it.
+    /// The person's data at the vendor after the registration.
     var held: HeldRegistration?
-    /// Tells whether it is the registration of a state.
+    /// A digest that identifies the state that the request registers.
     let hash: String
 
     init(_ request: WireRequest, _ settings: AdobeClassicSettings) {
@@ -421,7 +422,7 @@ extension Outcome {
 }
 
 extension ReplyTable {
-    /// 200 alone is a yes, and nothing is repeated.
+    /// Only 200 is a success, and no request is repeated.
     static let adobeClassic = ReplyTable(
         [.status(200...200, .accepted, rule: .adobe("C19")), .noAnswer(.refused, .classicLost, rule: .adobe("C18"))],
         otherwise: .otherwise(.refused, .classicFailed, rule: .adobe("C18"))

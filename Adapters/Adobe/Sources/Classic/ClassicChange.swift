@@ -2,9 +2,9 @@ import PatchbayAdapterKit
 import PatchbayJSON
 import PatchbayModel
 
-/// What an operation changes of the registration, with all that is wrong.
+/// The registration after an operation, with all findings.
 struct ClassicChange {
-    /// What is wrong, and what is changed on the way.
+    /// The errors and conversions.
     private(set) var findings: [Finding] = []
     private var userKey: String??
     private var parameters: [(name: String, text: String?)] = []
@@ -26,10 +26,10 @@ struct ClassicChange {
 
     /// Whether the operation changes the person.
     var isSwitch: Bool { action.kind == .switchContact }
-    /// Whether a known person leaves.
+    /// Whether the change logs a known person out.
     var isLogOut: Bool { if case .switchContact(let change) = action { change.direction == .logOut } else { false } }
 
-    /// The state with the person whom the operation names. What was said of one person is never sent for the next.
+    /// Returns the memory with the operation's person. Values of another person are not kept.
     func person(in memory: AdobeClassicMemory, contact: String?, _ sequence: Int64) -> AdobeClassicMemory {
         var next = memory
         switch action {
@@ -70,7 +70,7 @@ struct ClassicChange {
         return next
     }
 
-    /// Another user key begins with empty parameters.
+    /// Sets a user key. Another key starts with empty parameters.
     private func replaceKey(_ key: String?, in memory: inout AdobeClassicMemory) {
         guard let key else { return }
         if let former = memory.userKey, ScalarString(former) != ScalarString(key) {
@@ -80,14 +80,14 @@ struct ClassicChange {
         memory.userKey = key
     }
 
-    /// The state once the vendor took the change.
+    /// Returns the state after the vendor accepted the change.
     func applied(to memory: AdobeClassicMemory) -> AdobeClassicMemory {
         var next = memory
         for parameter in parameters { next.parameters[parameter.name] = parameter.text }
         return next
     }
 
-    /// One identifier is the user key; others are parameters, if the settings name them.
+    /// Adds identifiers. One is the user key; others are parameters if the settings name them.
     private mutating func add(_ identifiers: [Identifier], at path: String, needsKey: Bool) {
         RuleID.adobe("C11").fire()
         for (position, identifier) in identifiers.enumerated() {
@@ -139,7 +139,7 @@ struct ClassicChange {
         }
     }
 
-    /// XML has no place for control characters, and the vendor takes line breaks out.
+    /// Sets a parameter. XML permits no control characters, and the vendor removes line breaks.
     private mutating func set(_ name: String, _ text: String?, _ path: String) {
         let scalars = [name, text ?? ""].flatMap(\.unicodeScalars)
         if scalars.contains(where: { $0.value < 0x20 && !["\r", "\n", "\t"].contains($0) }) {

@@ -2,43 +2,43 @@ public import PatchbayAdapterKit
 import PatchbayJSON
 public import PatchbayModel
 
-/// The state of one installation at the vendor, as far as the adapter knows it.
+/// The vendor state that the adapter expects for one installation.
 public struct AdobeClassicMemory: AdapterMemory {
-    /// The push token; nothing is registered without one.
+    /// The push token. Without a token the device is not registered.
     var token: Secret?
-    /// What the device reports about itself, as neutral JSON.
+    /// The device's facts, as neutral JSON.
     private var deviceFacts: JSONValue?
     /// The newest device registration.
     var device: DeviceRegistration?
-    /// Who is there, by the kind of identifier that the settings name.
+    /// The current person's identifier of the kind that the settings name.
     var userKey: String?
     /// The additional parameters, by name.
     var parameters: [String: String] = [:]
-    /// Who uses the installation, as far as operations say.
+    /// The current person, as far as operations identify one.
     var who = Person()
     /// The consents of that person.
     var consents = PushConsents()
-    /// The digest of the last registration that the vendor took.
+    /// The digest of the last registration that the vendor accepted.
     var registeredHash: String?
     /// A digest of the server and the app that `registeredHash` belongs to.
     var account: String?
     /// The registrations of a person that the vendor may hold, oldest first.
     var held: [HeldRegistration] = []
 
-    /// The order of capture of the first pending erasure: the state is what was captured behind it.
+    /// The position of the first pending erasure in the order of capture. The state is that of later operations.
     var erasure: Int64?
 
     /// Creates an empty memory.
     public init() {}
 
-    /// What the device reports about itself.
+    /// The device's facts.
     var facts: DeviceFacts? {
         get { deviceFacts.flatMap { try? DeviceFacts(json: $0, at: "") } }
         set { deviceFacts = newValue?.json }
     }
 
-    /// Returns what may be kept after an erasure: what was captured behind it, and the devices that must still be registered
-    /// without a person.
+    /// The memory that may be kept after an erasure: the state of later operations, and the devices that still have to be
+    /// registered without a person.
     public var afterErase: AdobeClassicMemory {
         var next = self
         if erasure == nil { next.begin(erasure: .max) }
@@ -47,7 +47,7 @@ public struct AdobeClassicMemory: AdapterMemory {
         return next
     }
 
-    /// Forgets what was captured before an erasure, except for the registrations that the erasure ends.
+    /// Forgets the state before an erasure, except for registrations that the erasure has to replace.
     mutating func begin(erasure sequence: Int64) {
         var next = AdobeClassicMemory()
         (next.erasure, next.deviceFacts) = (sequence, deviceFacts)
@@ -58,23 +58,23 @@ public struct AdobeClassicMemory: AdapterMemory {
         self = next
     }
 
-    /// Whether an erasure was captured behind an operation.
+    /// Whether an erasure was captured after an operation.
     func isErased(_ sequence: Int64) -> Bool { erasure.map { sequence < $0 } ?? false }
 
-    /// Returns the memory unchanged: the denial itself is an operation, whose plan takes the person off the registration.
+    /// Returns the memory unchanged: the denial itself is an operation, whose plan removes the person from the registration.
     public func afterDenial(of scope: Consent.Scope) -> AdobeClassicMemory { self }
 
     /// Forgets the person: the device stays.
     mutating func forgetPerson() { (userKey, parameters) = (nil, [:]) }
 
-    /// Begins with another person. Consent decisions leave with the person unless `keepingConsents` is set.
+    /// Starts the state of another person. Consent decisions are forgotten unless `keepingConsents` is set.
     mutating func begin(_ person: Person, userKey: String?, _ sequence: Int64, keepingConsents: Bool = false) {
         forgetPerson()
         (who, self.userKey) = (person, userKey)
         if !keepingConsents { consents.forget(before: sequence) }
     }
 
-    /// Notes what the vendor may hold after a request, whatever its answer.
+    /// Records the data that the vendor may hold after a request, regardless of its reply.
     mutating func markUncertain(_ sent: HeldRegistration?) {
         registeredHash = nil
         guard let sent, !held.contains(sent) else { return }
@@ -82,9 +82,9 @@ public struct AdobeClassicMemory: AdapterMemory {
     }
 }
 
-/// A registration that names a person, at the vendor.
+/// A registration at the vendor that identifies a person.
 struct HeldRegistration: Codable, Sendable, Equatable {
-    /// The host that holds it.
+    /// The host that holds the registration.
     var server: String
     /// The app's key there.
     var key: String
@@ -96,7 +96,7 @@ struct HeldRegistration: Codable, Sendable, Equatable {
     /// The mark of a registration that an erasure must end.
     static let erased = ""
 
-    /// What a registration holds of a person; nil without a user key and parameters.
+    /// Creates the person's data of a registration; nil without a user key and parameters.
     init?(_ settings: AdobeClassicSettings, token: Secret, userKey: String, hasParameters: Bool) {
         guard !userKey.isEmpty || hasParameters else { return nil }
         (server, key) = (settings.marketingServer, settings.integrationKey)

@@ -2,9 +2,9 @@ public import PatchbayAdapterKit
 import PatchbayJSON
 public import PatchbayModel
 
-/// What a configuration says about one mobile app in Campaign Classic (v7, v8).
+/// The settings of one mobile app in Campaign Classic (v7, v8).
 public struct AdobeClassicSettings: AdapterSettings {
-    /// The platform of the app, which decides small differences of form.
+    /// The platform of the app, which determines details of the form.
     public enum Platform: String, NeutralWord {
         /// As the vendor's SDK for iOS.
         case ios
@@ -12,17 +12,17 @@ public struct AdobeClassicSettings: AdapterSettings {
         case android
     }
 
-    /// How many bits of a message's number are told.
+    /// The number of bits of a message's id that are sent.
     public enum MessageBits: String, NeutralWord {
-        /// All of them: what the server means.
+        /// All bits: the id that the server means.
         case full = "64"
         /// The low 32, as the SDK for iOS up to 5.0.0.
         case low = "32"
     }
 
-    /// The host that takes registrations.
+    /// The host that receives registrations.
     public var marketingServer = ""
-    /// The host that takes what became of push messages.
+    /// The host that receives push interactions.
     public var trackingServer = ""
     /// The app's key at the vendor.
     public var integrationKey = ""
@@ -30,7 +30,7 @@ public struct AdobeClassicSettings: AdapterSettings {
     public var userKey = IdentifierKind.email.rawValue
     /// The platform of the app.
     public var platform = Platform.ios
-    /// How many bits of a message's number are told.
+    /// The number of bits of a message's id that are sent.
     public var messageBits = MessageBits.full
     /// Names of parameters by attribute, where they differ.
     public var parameterNames: [AttributeName: String] = [:]
@@ -38,9 +38,9 @@ public struct AdobeClassicSettings: AdapterSettings {
     public var identifierParameters: [IdentifierKind: String] = [:]
     /// Names of parameters by tag.
     public var tagParameters: [Tag: String] = [:]
-    /// How a point in time is written.
+    /// The form of points in time.
     public var timeForm = AdobeSettings.TimeForm.spaced
-    /// Where everything goes instead of the vendor's hosts; empty: to the vendor.
+    /// The address that replaces the vendor's hosts in tests; empty by default.
     public var testAddress = ""
 
     /// The defaults; hosts and key are empty.
@@ -48,9 +48,9 @@ public struct AdobeClassicSettings: AdapterSettings {
 
     /// A digest of the server and the app.
     var account: String { Person.digest("\(marketingServer)\n\(integrationKey)") }
-    /// Where registrations go.
+    /// The base address of registrations.
     var marketingBase: String { testAddress.isEmpty ? "https://\(marketingServer)" : testAddress }
-    /// Where tracking goes.
+    /// The base address of tracking.
     var trackingBase: String { testAddress.isEmpty ? "https://\(trackingServer)" : testAddress }
 
     /// Every setting.

@@ -2,14 +2,14 @@ import PatchbayAdapterKit
 import PatchbayJSON
 import PatchbayModel
 
-/// What is told about a push message here. The numbers are not those of Campaign Standard.
+/// The push interactions of this product. Their numbers differ from those of Campaign Standard.
 enum ClassicAction: String {
     /// It arrived.
     case received = "1"
     /// It was tapped, or the app was opened through it.
     case clicked = "2"
 
-    /// The word for an interaction; nil if the vendor has none.
+    /// Creates the vendor's action for an interaction; nil if the vendor has none.
     init?(_ interaction: PushInteraction) {
         switch interaction {
         case .received: self = .received
@@ -19,9 +19,9 @@ enum ClassicAction: String {
     }
 }
 
-/// A message's id as the tracking server knows it.
+/// A message's id in the form of the tracking server.
 enum ClassicMessageID {
-    /// The id on the wire: `h`, then a UUID as it is or a decimal number in hexadecimal digits; nil for anything else.
+    /// Returns the id on the wire: `h`, then a UUID unchanged or a decimal number as hexadecimal digits; nil for any other id.
     static func text(_ id: String, _ settings: AdobeClassicSettings) -> String? {
         if UUIDText.isValid(id) {
             RuleID.adobe("C4").fire()
@@ -45,7 +45,7 @@ enum ClassicMessageID {
     }
 }
 
-/// One word about a push message.
+/// A report of a push interaction.
 struct ClassicTrackingCall: Sendable {
     var id: String
 
@@ -55,7 +55,7 @@ struct ClassicTrackingCall: Sendable {
     )
 }
 
-/// A device at the vendor, whole.
+/// A complete device registration.
 struct ClassicRegistrationCall: Sendable {
     var token: String
     var settings: AdobeClassicSettings
@@ -86,7 +86,7 @@ struct ClassicRegistrationCall: Sendable {
         return "<\(root)>\(rows.joined())</\(root)>"
     }
 
-    /// Tells whether a registration is the one that the vendor took.
+    /// A digest that identifies the registration, to compare it with the one at the vendor.
     var hash: String {
         RuleID.adobe("C16").fire()
         return Self.hash(of: token, userKey, xml)

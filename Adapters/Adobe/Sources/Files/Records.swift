@@ -25,9 +25,9 @@ extension RecordFormat {
     )
 }
 
-/// How a flat file of profiles is written.
+/// The settings of a flat file of profiles.
 struct ProfileFileSettings: AdapterSettings {
-    /// How true and false are written.
+    /// The form of Boolean values.
     enum BooleanForm: String, NeutralWord {
         case words, digits
     }
@@ -133,7 +133,7 @@ struct ProfileFileSettings: AdapterSettings {
         ContactColumn("gender", .attribute(.gender), isWritten: true, words: ProfileField.genders),
     ]
 
-    /// A flag means: do not contact; the last one, do not sell.
+    /// Returns the columns of flags. Each means "do not contact", except for the last one, which means "do not sell".
     private static func flags(_ booleans: BooleanForm, _ notOptedOut: NotOptedOut) -> [ContactColumn] {
         let words = booleans == .words ? (yes: "true", no: "false") : (yes: "1", no: "0")
         func column(_ name: String, _ flag: String, _ channel: Channel) -> ContactColumn {
@@ -211,6 +211,6 @@ extension ContactFileRules {
 }
 
 extension ContactFileFindings {
-    /// What may be said of this vendor's files.
+    /// The findings about this vendor's files.
     static let adobe = ContactFileFindings("adobe", .adobe, key: "the key (setting key)", canChooseKey: true)
 }

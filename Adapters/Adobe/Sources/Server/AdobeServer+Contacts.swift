@@ -2,15 +2,15 @@ public import PatchbayAdapterKit
 public import PatchbayJSON
 public import PatchbayModel
 
-/// Contacts as profiles: one is asked for at a time, and where topics are services its subscriptions after it.
+/// Contacts as profiles. Each is queried separately; if topics are services, a query for its subscriptions follows.
 extension AdobeServer: ContactAPI {
-    /// What finds a profile.
+    /// The kind of identifier that finds a profile.
     public var keyKind: IdentifierKind {
         settings.identifierFields.first { $0.value == settings.keyField }?.key
             ?? (settings.keyField == "email" ? .email : .external)
     }
 
-    /// How contacts are asked for.
+    /// How contacts are queried: one at a time, by key.
     public var reading: ContactReading? { .byKeys(atMost: 1) }
     /// The profile is deleted, and nothing else.
     public var removal: JSONObject? { [:] }
@@ -23,13 +23,13 @@ extension AdobeServer: ContactAPI {
         }
     }
 
-    /// The question in this API's words.
+    /// Returns this API's query for a contact.
     public func question(for wanted: ContactQuestion) -> ReadRequest {
         guard case .page(let rest) = wanted else { return ReadRequest("contact") }
         return ReadRequest("subscriptions", arguments: ["next": rest?["next"] ?? .null])
     }
 
-    /// What an answer shows. Of several profiles with one key nobody knows which is meant, and nothing is written to them.
+    /// Returns the contacts of a reply. If several profiles have the key, the contact is ambiguous and is not changed.
     public func contacts(in answer: JSONValue, to wanted: ContactQuestion) -> ContactPage {
         switch wanted {
         case .keys(let keys):
@@ -59,7 +59,7 @@ extension AdobeServer: ContactAPI {
         }
     }
 
-    /// What would be read back.
+    /// Returns the contact that a query would return after the operations.
     public func image(of operations: [EngagementOperation]) -> Contact {
         var contact = contact(of: .object(fields(of: operations)), operations.first?.adobeKey ?? "")
         for operation in operations {
@@ -74,7 +74,7 @@ extension AdobeServer: ContactAPI {
         return contact
     }
 
-    /// The attributes whose fields are written empty.
+    /// Returns the attributes whose fields are cleared.
     public func emptied(by operations: [EngagementOperation]) -> Set<AttributeName> {
         Set(
             fields(of: operations).compactMap { field in
@@ -83,13 +83,13 @@ extension AdobeServer: ContactAPI {
         )
     }
 
-    /// What a profile shows of whom nobody has said anything: flags that refuse nothing, and no service.
+    /// The subscriptions of a profile without any decision: flags that refuse nothing, and no service.
     public var vendorSubscriptions: [Subscription] {
         ProfileFlags.channels.map { Subscription(channel: $0.channel, state: settings.notOptedOut.state) }
             + settings.services.keys.map { $0.wish(settings.notSubscribed.state) }
     }
 
-    /// What the operations leave in each field.
+    /// Returns the field values after the operations.
     private func fields(of operations: [EngagementOperation]) -> JSONObject {
         var fields = JSONObject()
         for member in operations.flatMap(members) { fields[member.name] = member.value }
@@ -99,7 +99,7 @@ extension AdobeServer: ContactAPI {
     /// One for the profile, and one for its subscriptions where topics are services.
     public func requests(toRead contacts: Int) -> Int { settings.services.isEmpty ? contacts : 2 * contacts }
 
-    /// The requests that an amount makes: what is said of a profile goes together, a subscription to a service by itself.
+    /// Returns the number of requests. Changes of one profile share a request; each subscription to a service has its own.
     public func work(for amount: ServerAmount) -> [ServerWork] {
         let finds = (settings.matching == .key ? 0 : amount.contacts) + amount.topics
         return [
@@ -147,7 +147,7 @@ extension AdobeServer: ContactAPI {
         contact.identifiers =
             contact.identifiers.prefix(1) + contact.identifiers.dropFirst().sorted { $0.kind < $1.kind }
         if let all = profile[ProfileFlags.all], !all.isNull {
-            // The flag for every channel holds on each, and so does one that cannot be read.
+            // The flag for all channels applies to each of them, even if it is unreadable.
             switch ConsentTable.adobe.meaning(of: Self.flagText(all), in: ProfileFlags.all) {
             case .denied:
                 contact.subscriptions = ProfileFlags.channels.map {
@@ -170,7 +170,7 @@ extension AdobeServer: ContactAPI {
         names.filter { $0.value == field }.keys.min()
     }
 
-    /// The attribute that stands in a field; nil where that holds something else, or is the vendor's own.
+    /// Returns the attribute of a field; nil if the field holds other data or is the vendor's own.
     private func attribute(in field: String) -> AttributeName? {
         let isWritten = ProfileField.named(field)?.isWritten ?? ProfileField.isCustom(field)
         let isTaken =
@@ -182,8 +182,8 @@ extension AdobeServer: ContactAPI {
             ?? AttributeName(rawValue: field)
     }
 
-    /// A field's value; nil for none: an empty text, the word that says that nobody knows, a flag of the vendor's own that
-    /// is not set, a record or a list.
+    /// Returns a field's value; nil for an empty text, the value for unknown, a flag of the vendor's that is not set, a record
+    /// or a list.
     private static func value(of field: String, _ json: JSONValue) -> AttributeValue? {
         switch (ProfileField.named(field)?.form, json) {
         case (.flag?, .bool(false)), (.words?, "unknown"), (_, ""): return nil

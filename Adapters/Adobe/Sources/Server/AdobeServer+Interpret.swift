@@ -35,8 +35,8 @@ extension AdobeServer {
 
     // MARK: Failures
 
-    /// Not now: every lane stays away for a time, and what was carried for longer each time. What must not go twice is looked
-    /// for again, even where it surely was not done: meanwhile another may have done it (B12, B25).
+    /// Handles a temporary failure: every lane waits, and the operations' own delays grow. A request that must not be repeated
+    /// is preceded by a query, even if the vendor surely did not process it: another client may have done the same (B12, B25).
     private func interpretFailure(_ exchange: Exchange<Self>, _ memory: inout Memory) -> Interpretation<Self> {
         let (moment, asked) = (exchange.moment, exchange.retryAfter)
         let isFault = exchange.outcome.reply?.status == 500
@@ -59,13 +59,13 @@ extension AdobeServer {
         }
     }
 
-    /// Why it is looked for whether something was made.
+    /// The rules for a query whether something was created.
     private static let rulesOfUncertainty: [Endpoint: RuleID] = [.create: .adobe("B12"), .makeService: .adobe("B41")]
 
     // MARK: Refusals
 
     private func interpretRefusal(_ exchange: Exchange<Self>, _ finding: FindingRow) -> Interpretation<Self> {
-        // The vendor's own word; a status alone may be of whoever stands in between.
+        // Only the vendor's own error code is proof. A bare status may come from a proxy.
         let isAbsent = finding == ServerFinding.absent
         let isGone = isAbsent || finding == ServerFinding.notFound || finding == ServerFinding.profileKey
         switch exchange.endpoint {
@@ -76,15 +76,15 @@ extension AdobeServer {
             .delete where finding == ServerFinding.notFound && settings.matching == .key:
             return suspending(exchange, ServerFinding.filterUnknown)
         case .create where isGone: return suspending(exchange, ServerFinding.resourceUnknown)
-        case .create where finding == ServerFinding.duplicate: return anew(exchange, finding)
+        case .create where finding == ServerFinding.duplicate: return restarted(exchange, finding)
         case .delete where isAbsent && settings.matching == .key:
             return Interpretation(exchange.operations) { _ in .accepted(ServerFinding.nothingToErase.at()) }
         case .update where isGone && settings.matching != .key, .delete where isGone && settings.matching != .key,
             .subscriptions where isGone, .subscribe where isGone, .unsubscribe where isGone:
-            return anew(exchange, ServerFinding.vanished)
+            return restarted(exchange, ServerFinding.vanished)
         case .service where isGone && settings.unknownServices == .add: return unserved(exchange)
         case .makeService where finding == ServerFinding.duplicate:
-            return anew(exchange, ServerFinding.serviceUnknown, at: "action.subscription.topic")
+            return restarted(exchange, ServerFinding.serviceUnknown, at: "action.subscription.topic")
         case .service where isGone, .makeService where isGone:
             return Interpretation(exchange.operations) { _ in
                 .rejected(ServerFinding.serviceUnknown.at("action.subscription.topic"))
@@ -95,8 +95,8 @@ extension AdobeServer {
         }
     }
 
-    /// A refused group goes again in halves, until the one at fault stands alone and ends (B35). What was to be made is
-    /// looked for again: the first half makes it.
+    /// Splits a refused group in halves until the bad operation is alone and is rejected (B35). Before a profile is created,
+    /// each half queries it again, because the first half creates it.
     private func halved(_ exchange: Exchange<Self>, _ finding: FindingRow) -> Interpretation<Self> {
         let operations = exchange.operations
         guard operations.count > 1, exchange.endpoint == .create || exchange.endpoint == .update else {
@@ -114,8 +114,8 @@ extension AdobeServer {
         }
     }
 
-    /// The profile that was there is not, or one that was not there is: it is looked for again, three times (B13).
-    private func anew(
+    /// Handles a profile that vanished, or that appeared: the operation queries it again, up to three times (B13).
+    private func restarted(
         _ exchange: Exchange<Self>,
         _ finding: FindingRow,
         at path: String = "contact"
@@ -131,7 +131,7 @@ extension AdobeServer {
 
     // MARK: Yes
 
-    /// What a yes means; nil where it can't be understood.
+    /// Returns the meaning of a success; nil if its content is not understood.
     private func interpretYes(_ exchange: Exchange<Self>) -> Interpretation<Self>? {
         let json = exchange.outcome.reply?.json
         switch exchange.endpoint {
@@ -142,7 +142,7 @@ extension AdobeServer {
         case .update:
             guard exchange.outcome.reply?.body.isEmpty ?? false || ServerRecord(json) != nil else { return nil }
             RuleID.adobe("B11").fire()
-            return atOtherProfiles(exchange, .write, Interpretation(endings(exchange.operations)))
+            return atOtherProfiles(exchange, .write, Interpretation(finalVerdicts(exchange.operations)))
         case .delete:
             RuleID.adobe("B26").fire()
             return Interpretation(exchange.operations) { _ in .accepted(ServerFinding.erased.at()) }
@@ -161,7 +161,7 @@ extension AdobeServer {
         case .page:
             guard let page = ServerPage(json, isSingle: false, settings) else { return nil }
             return Interpretation(exchange.operations) { pending in
-                // Whoever goes by the whole list must not take a part of it for that.
+                // A caller that reads all pages must not mistake an incomplete list for the whole.
                 if case .subscriptions? = question(of: pending.operation), page.isCut {
                     return .rejected(ServerFinding.addressForeign.at("action"))
                 }
@@ -171,7 +171,7 @@ extension AdobeServer {
         }
     }
 
-    /// An opt-out of a contact with several profiles ends only behind the last of them (B9).
+    /// Continues an opt-out of a contact with several profiles at the next profile (B9).
     private func atOtherProfiles(
         _ exchange: Exchange<Self>,
         _ stage: Step.Stage,
@@ -184,8 +184,9 @@ extension AdobeServer {
         return meaning
     }
 
-    /// The account holds it: each operation, but one whose every value a later one of the same request replaced.
-    private func endings(_ operations: [Pending<Self>]) -> [OperationID: Verdict<Self>] {
+    /// Returns the verdicts after a successful write. An operation whose values a later one of the same request replaced
+    /// completely is superseded.
+    private func finalVerdicts(_ operations: [Pending<Self>]) -> [OperationID: Verdict<Self>] {
         let row = ProfileRow(operations, settings)
         var verdicts: [OperationID: Verdict<Self>] = [:]
         for one in operations {
@@ -195,7 +196,7 @@ extension AdobeServer {
         return verdicts
     }
 
-    /// What a page of profiles says of the contact.
+    /// Handles a page of profiles that a query for the contact returned.
     private func found(_ exchange: Exchange<Self>, _ page: ServerPage) -> Interpretation<Self> {
         guard let key = exchange.operations.first?.operation.adobeKey else { return Interpretation() }
         if settings.matching != .key, page.records.contains(where: { $0.json[settings.keyField] == nil }) {
@@ -206,7 +207,7 @@ extension AdobeServer {
         if hits.count > 1 {
             RuleID.adobe("B9").fire()
             return Interpretation(exchange.operations) { pending in
-                // Whoever asks for the contact is told that nobody knows which it is.
+                // A query for the contact returns all candidates, because the contact is ambiguous.
                 if question(of: pending.operation) == .contact {
                     return .accepted(answer: ContactAnswer(hits, nil).json)
                 }
@@ -222,7 +223,7 @@ extension AdobeServer {
             switch pending.operation.action {
             case .readBack where question(of: pending.operation) == .contact:
                 let list = profile.subscriptions(settings)
-                // Without the list nobody can tell to which services the person said no.
+                // Without the list of subscriptions, the opt-outs from services are unknown.
                 return list == nil && !settings.services.isEmpty
                     ? .rejected(ServerFinding.addressForeign.at("action"))
                     : .accepted(answer: ContactAnswer(hits, list).json)
@@ -237,7 +238,7 @@ extension AdobeServer {
         }
     }
 
-    /// An opt-out is carried out at every profile that has the contact's key: none of them may receive further messages.
+    /// Continues an opt-out at every profile with the contact's key, because none of them may receive further messages.
     private func atAll(_ profiles: [ServerRecord], _ pending: Pending<Self>) -> Verdict<Self> {
         var step = pending.step ?? Step()
         guard topic(of: pending.operation) != nil else {
@@ -251,7 +252,7 @@ extension AdobeServer {
         return first.asVerdict
     }
 
-    /// The next page of a collection, by the address that the vendor gives (B8).
+    /// Queries the next page of a collection, by the address in the reply (B8).
     private func turned(_ exchange: Exchange<Self>, _ page: ServerPage) -> Interpretation<Self> {
         RuleID.adobe("B8").fire()
         guard let next = page.next, let address = ServerAddress(next, settings) else {
@@ -285,11 +286,11 @@ extension AdobeServer {
         }
     }
 
-    /// The profile is made: with what was to be written, or for a topic that is still to be subscribed to.
+    /// Handles a created profile: its values are written, or an operation for a topic continues with the service.
     private func made(_ exchange: Exchange<Self>, _ profile: ServerRecord) -> Interpretation<Self> {
-        let endings = endings(exchange.operations)
+        let finalVerdicts = finalVerdicts(exchange.operations)
         return Interpretation(exchange.operations) { pending in
-            guard topic(of: pending.operation) != nil else { return endings[pending.id] ?? .accepted() }
+            guard topic(of: pending.operation) != nil else { return finalVerdicts[pending.id] ?? .accepted() }
             guard let list = profile.subscriptions(settings) else {
                 return .rejected(ServerFinding.addressForeign.at("action"))
             }
@@ -299,7 +300,7 @@ extension AdobeServer {
 
     // MARK: Services
 
-    /// The account has no such service: it is made for whoever wants it, and nobody has to leave it (B41).
+    /// Handles a missing service: an opt-in creates it, and an opt-out has no effect (B41).
     private func unserved(_ exchange: Exchange<Self>) -> Interpretation<Self> {
         Interpretation(exchange.operations) { pending in
             guard topic(of: pending.operation)?.isOn == true else {
@@ -321,7 +322,7 @@ extension AdobeServer {
         }
     }
 
-    /// What a page of subscriptions says: nothing is left to do, or which request does it (B22).
+    /// Handles a page of subscriptions: returns the request that is needed, or completes the operation (B22).
     private func listed(_ exchange: Exchange<Self>, _ page: ServerPage) -> Interpretation<Self> {
         guard let pending = exchange.operations.first, let topic = topic(of: pending.operation) else {
             return Interpretation()

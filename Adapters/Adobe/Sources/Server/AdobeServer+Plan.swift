@@ -12,7 +12,7 @@ extension AdobeServer {
             at: moment,
             closed: ServerFinding.closed.at(),
             tokenLater: ServerFinding.tokenLater.at(),
-            ending: ending(without:),
+            ending: finalVerdict(without:),
             token: {
                 RuleID.adobe("B2").fire()
                 return Transmission(maintenanceRequest: .token, requests.token())
@@ -21,8 +21,8 @@ extension AdobeServer {
         )
     }
 
-    /// Operations that would make a profile that an earlier operation makes first, because that one was released later: the
-    /// profile is looked for again.
+    /// Returns operations that would create the same profile as an earlier operation that was released later. They query the
+    /// profile again.
     private func outdated(_ pending: PendingOperations<Self>) -> [OperationID: Verdict<Self>] {
         guard let head = pending.first, head.step?.stage == nil else { return [:] }
         let key = head.operation.adobeKey
@@ -30,8 +30,8 @@ extension AdobeServer {
         return Interpretation<Self>(later) { ($0.step ?? Step()).searched }.verdicts
     }
 
-    /// How an operation ends that needs no request; nil where it needs one.
-    private func ending(without operation: EngagementOperation) -> Verdict<Self>? {
+    /// Returns the verdict of an operation that needs no request; nil if it needs one.
+    private func finalVerdict(without operation: EngagementOperation) -> Verdict<Self>? {
         switch operation.action {
         case .unregister: .unchanged(ServerFinding.nothingToLeave.at())
         case .identify where members(of: operation).isEmpty: .unchanged(ServerFinding.keyKnown.at())
@@ -43,13 +43,13 @@ extension AdobeServer {
         ServerFields(operation, settings).members
     }
 
-    /// The topic that an operation is about; nil where it changes the profile itself.
+    /// Returns the topic of an operation; nil if it changes the profile itself.
     func topic(of operation: EngagementOperation) -> TopicPlace? {
         guard case .changeSubscription(let subscription) = operation.action else { return nil }
         return TopicPlace(subscription, settings)
     }
 
-    /// What an operation asks; nil where it asks nothing.
+    /// Returns an operation's query; nil if it is no query.
     func question(of operation: EngagementOperation) -> ServerQuestion? {
         guard case .readBack(let request) = operation.action else { return nil }
         return ServerQuestion(request, settings)
@@ -64,9 +64,9 @@ extension AdobeServer {
         }
     }
 
-    // MARK: What leaves
+    // MARK: Requests
 
-    /// The request for the first of the window and for all that goes with it.
+    /// Returns the request for the first operation of the window and the operations that share it.
     private func transmission(
         for head: Pending<Self>,
         _ pending: PendingOperations<Self>,
@@ -101,7 +101,8 @@ extension AdobeServer {
         }
     }
 
-    /// The first request: mostly the question for the profile. Where the key stands in addresses, it is not asked for.
+    /// Returns the first request of an operation, usually the query for the profile. If addresses contain the key, no query is
+    /// needed.
     private func beginning(_ head: Pending<Self>, _ pending: PendingOperations<Self>, _ requests: ServerRequests)
         -> Transmission<Self>
     {
@@ -127,7 +128,7 @@ extension AdobeServer {
         return Transmission(.update, requests.update(ProfileRow(group, settings), at: address), carrying: group)
     }
 
-    /// What goes with the first of the window: everything that waits to be written of the same contact and has got as far.
+    /// Returns the operations that share a request with the first one: pending writes to the same contact at the same stage.
     private func group(of head: Pending<Self>, _ pending: PendingOperations<Self>) -> [Pending<Self>] {
         guard isWritten(head.operation) else { return [head] }
         RuleID.adobe("B35").fire()

@@ -4,9 +4,11 @@ public import PatchbayModel
 
 /// The server API of Adobe Campaign Standard: its REST interface, for back ends and migrations.
 ///
-/// A subject is a contact here. Its profile is looked for by the contact's key, and then made or changed; a topic is a
-/// service, to which the profile is subscribed by a record of its own. The vendor's keys of profiles must not be kept, so
-/// each operation finds them anew and forgets them when it ends. A few lanes share one token and one word to stay away.
+/// A subject is a contact. The adapter queries its profile by the contact's key, and then creates or changes the profile. A
+/// topic is a service, to which a record of its own subscribes the profile.
+///
+/// The vendor's profile keys must not be stored. Each operation therefore queries them again and forgets them when it is
+/// complete. All lanes share one token and one retry time.
 public struct AdobeServer: VendorAdapter {
     public typealias Settings = AdobeServerSettings
 
@@ -18,7 +20,7 @@ public struct AdobeServer: VendorAdapter {
         case find
         /// A profile that is not there. Journaled, because a repeat would make another.
         case create
-        /// A profile that is there.
+        /// Updates an existing profile.
         case update
         /// A profile to be forgotten.
         case delete
@@ -26,9 +28,9 @@ public struct AdobeServer: VendorAdapter {
         case service
         /// A service that is not there. Journaled, because a repeat might make another.
         case makeService
-        /// To what a profile is subscribed.
+        /// Queries the subscriptions of a profile.
         case subscriptions
-        /// A profile is subscribed. Journaled, because nobody knows what a repeat does.
+        /// Subscribes a profile. Journaled, because the effect of a repeated request is unknown.
         case subscribe
         /// A subscription ends.
         case unsubscribe
@@ -38,45 +40,45 @@ public struct AdobeServer: VendorAdapter {
         public var isJournaled: Bool { [.create, .makeService, .subscribe].contains(self) }
     }
 
-    /// How far an operation got. The profile is looked for first, so that is no stage.
+    /// The progress of an operation. The initial query for the profile is no stage.
     public struct Step: Codable, Sendable, Equatable {
-        /// What comes next.
+        /// The next request.
         enum Stage: String, Codable, Sendable {
-            /// The profile is made.
+            /// Creates the profile.
             case create
-            /// The profile is changed or deleted.
+            /// Changes or deletes the profile.
             case write
-            /// The service is looked for.
+            /// Queries the service.
             case service
-            /// The service is made.
+            /// Creates the service.
             case makeService
-            /// The subscriptions are looked through.
+            /// Queries the subscriptions.
             case list
-            /// The profile is subscribed.
+            /// Subscribes the profile.
             case subscribe
-            /// The subscription ends.
+            /// Ends the subscription.
             case end
         }
 
-        /// What comes next; nil while the profile is looked for.
+        /// The next request; nil while the profile is queried.
         var stage: Stage?
-        /// Where to, behind the API's address; nil where that follows from the rest.
+        /// The address of the next request, relative to the API's address; nil if the other members determine it.
         var address: String?
         /// The vendor's key of the service.
         var service: String?
         /// Pages of the collection that were looked through.
         var pages: Int?
-        /// Most operations that it may go together with, because one of them was refused.
+        /// The maximum number of operations in its request, after a refusal of a larger group.
         var most: Int?
-        /// How often it began anew: because nobody knew whether it was done, and because its profile vanished.
+        /// The number of restarts, after uncertain deliveries and because the profile vanished.
         var uncertainties: Int?
         var vanishings: Int?
-        /// Answers that said no and not why.
+        /// The number of error replies without a known reason.
         var faults: Int?
-        /// Where an opt-out continues, because several profiles have the contact's key.
+        /// The other profiles with the contact's key, at which an opt-out continues.
         var others: [String]?
 
-        /// The profile is looked for again.
+        /// The verdict that queries the profile again.
         var searched: Verdict<AdobeServer> {
             var step = next(nil)
             step.others = nil
@@ -86,7 +88,7 @@ public struct AdobeServer: VendorAdapter {
         /// The operation continues with this step.
         var asVerdict: Verdict<AdobeServer> { .underway(self) }
 
-        /// The same stage at the next of the profiles; nil behind the last.
+        /// Returns the same stage at the next profile; nil after the last.
         func atNextProfile(_ stage: Stage) -> Step? {
             guard let others, let address = others.first else { return nil }
             var step = next(stage, address)
@@ -104,9 +106,9 @@ public struct AdobeServer: VendorAdapter {
 
     let settings: AdobeServerSettings
 
-    /// An adapter for one account.
+    /// Creates an adapter for one account.
     ///
-    /// - Throws: ``SettingsError`` if the settings do not say how a profile is found, or fields collide.
+    /// - Throws: ``SettingsError`` if the settings do not define how a profile is found, or if fields collide.
     public init(settings: AdobeServerSettings) throws(SettingsError) {
         let problems = settings.problems
         if !problems.isEmpty { throw SettingsError(problems) }
@@ -158,7 +160,7 @@ public struct AdobeServer: VendorAdapter {
         return parts.count == 2 && parts.allSatisfy { !$0.isEmpty && !$0.contains(where: \.isWhitespace) }
     }
 
-    /// The lane is the contact's: of two subjects that speak of one contact both would make its profile at once.
+    /// Routes by contact, because two subjects with the same contact would otherwise create its profile at the same time.
     public func place(_ operation: EngagementOperation) -> Place {
         let lane = Place(of: Subject(rawValue: operation.adobeKey), inPoolOf: settings.lanes).lane
         return Place(lane: lane, queue: operation.subject.rawValue)
@@ -173,18 +175,18 @@ extension EngagementOperation {
     }
 }
 
-/// The service that a subscription to a topic means.
+/// The service of a topic's subscription.
 struct TopicPlace: Sendable {
     /// The channel that messages of the service use.
     let channel: Channel
-    /// The service's name; nil where the settings have none, or the state is none.
+    /// The service's name; nil if the settings name none, or if the state is unknown.
     private(set) var service: String?
     /// Whether the person wants messages.
     let isOn: Bool
-    /// What is to be said.
+    /// The findings about the subscription.
     private(set) var findings: [Finding]
 
-    /// The place of a subscription with a topic; nil without one.
+    /// Creates the service of a subscription with a topic; nil without a topic.
     init?(_ subscription: Subscription, _ settings: AdobeServerSettings) {
         guard let topic = subscription.topic else { return nil }
         RuleID.adobe("B21").fire()
@@ -203,7 +205,7 @@ struct TopicPlace: Sendable {
 }
 
 extension Subscription {
-    /// What neither a flag nor a service can hold of it.
+    /// The findings about parts that neither a flag nor a service can hold.
     var adobeFindings: [Finding] {
         let path = "action.subscription"
         if state == .unknown { return [ServerFinding.subscriptionUnknown.at(path.dot("state"))] }
@@ -213,7 +215,7 @@ extension Subscription {
     }
 }
 
-/// What can be asked of the account.
+/// A query for the account's data.
 enum ServerQuestion: Sendable, Equatable {
     /// The contact's profile.
     case profile
@@ -225,7 +227,7 @@ enum ServerQuestion: Sendable, Equatable {
     case subscriptions(String)
 
     private static let alone: [String: ServerQuestion] = ["profile": .profile, "contact": .contact]
-    /// The collections by the question's word.
+    /// The collections by the query's name.
     private static let collections = ["profiles": "profile", "services": "service"]
 
     init?(_ request: ReadRequest, _ settings: AdobeServerSettings) {

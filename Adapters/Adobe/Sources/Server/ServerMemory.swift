@@ -4,10 +4,10 @@ extension AdobeServer {
     public typealias Memory = ServerMemory
 }
 
-/// Times and counts; the vendor publishes none for its REST interface but the life of a token.
+/// Intervals and counts. For its REST interface, the vendor publishes only the lifetime of a token.
 enum ServerPace: Sendable {
-    /// 2 s, doubled with each failure before, at most five minutes; chance parts the clients (B30). A token whose reply does
-    /// not say lives for an hour.
+    /// A backoff of 2 s, doubled after each failure, at most five minutes, with random variation between clients (B30). A token
+    /// whose reply states no lifetime is valid for an hour.
     static let tokens = TokenLaw(
         backoff: .doubling(from: .seconds(2), upTo: .seconds(300), jitter: 0.25),
         life: 3600
@@ -16,11 +16,11 @@ enum ServerPace: Sendable {
     static let mostTogether = 100
     /// Pages of a collection that are looked through for one operation.
     static let pages = 20
-    /// How often an operation begins anew because its profile vanished (B13).
+    /// The maximum number of restarts of an operation whose profile vanished (B13).
     static let vanishings = 3
-    /// Rows of a page that this API asks for; the vendor's own number is 25.
+    /// The number of rows per page that this API requests; the vendor's default is 25.
     static let rowsOfPage = 100
-    /// The longest address behind the API's own that a step remembers.
+    /// The maximum length of an address in a step, relative to the API's address, in bytes.
     static let longestAddress = 200
     /// The longest key of the vendor's own.
     static let longestKey = 100

@@ -2,9 +2,9 @@ import PatchbayAdapterKit
 import PatchbayJSON
 import PatchbayModel
 
-/// A field of the vendor's own profile, as its data model lists it.
+/// A field of the vendor's profile, from its data model.
 struct ProfileField: Sendable {
-    /// What the field takes.
+    /// The values that the field accepts.
     enum Form: Sendable {
         case text(Int?), day, words([String]), flag
         /// Computed, or the vendor's own.
@@ -40,7 +40,7 @@ struct ProfileField: Sendable {
 
     static func named(_ name: String) -> ProfileField? { byName[name] }
 
-    /// Most characters; nil where the data model states none.
+    /// The maximum length in characters; nil if the data model states none.
     var limit: Int? { if case .text(let limit) = form { limit } else { nil } }
 
     /// Whether an operation may write it.
@@ -68,9 +68,9 @@ struct ProfileField: Sendable {
     }
 }
 
-/// What one operation writes into its profile, and what must stay out.
+/// The profile fields that one operation writes, with findings.
 struct ServerFields: Sendable {
-    /// One field.
+    /// A field with its value.
     struct Member: PlacedValue, Equatable {
         var name: String
         var value: JSONValue
@@ -78,11 +78,11 @@ struct ServerFields: Sendable {
         var place: String { name }
     }
 
-    /// What is written, each field once, in order of the neutral names.
+    /// The fields to write, each once, in the order of the neutral names.
     private(set) var members: [Member] = []
-    /// What is to be said; errors where nothing is left to write.
+    /// The findings; errors if no field is left to write.
     private(set) var findings: [Finding] = []
-    /// Whether the operation says nothing but who the contact is.
+    /// Whether the operation contains only the contact's key.
     private(set) var isKeyAlone = false
 
     private let settings: AdobeServerSettings
@@ -140,7 +140,7 @@ struct ServerFields: Sendable {
     private mutating func add(_ change: TagChange) {
         var states: [Tag: Bool] = [:]
         if let replace = change.replace {
-            // Of the tags that have no field nobody can say that they are gone.
+            // A tag without a field can't be removed.
             for tag in settings.tagFields.keys { states[tag] = false }
             for tag in replace { states[tag] = true }
         }
@@ -185,7 +185,7 @@ struct ServerFields: Sendable {
         members.append(Member(name: field, value: value))
     }
 
-    /// The value as the field takes it; a custom field takes what the value is.
+    /// Returns the value in the field's form. A custom field takes the value's own form.
     private func json(_ value: AttributeValue, for field: ProfileField?) -> Result<JSONValue, AdobeProblem> {
         RuleID.adobe("B17").fire()
         switch (field?.form, value) {
@@ -213,9 +213,9 @@ struct ServerFields: Sendable {
     }
 }
 
-/// Why a value has no form for its field.
+/// The reason why a value has no form for its field.
 struct AdobeProblem: Error {
-    /// What to say.
+    /// The finding to report.
     var row: FindingRow
     /// Sizes and names, never the value.
     var detail: String?
@@ -224,7 +224,7 @@ struct AdobeProblem: Error {
 }
 
 extension Finding {
-    /// The same, where nothing else is left of the operation.
+    /// The finding as an error, for an operation without other content.
     fileprivate var asAdobeError: Finding {
         var copy = self
         copy.severity = .error
@@ -241,9 +241,9 @@ extension AdobeServerSettings {
     }
 }
 
-/// What several operations write into one profile, folded: of several values for one field the last (B35).
+/// The combined changes of several operations to one profile. The last value of a field wins (B35).
 struct ProfileRow: Sendable {
-    /// The field that the profile is found by, and the contact's key, which stands there.
+    /// The field that identifies the profile, with the contact's key as value.
     let key: ServerFields.Member
     private var folding = Folding<ServerFields.Member>()
 
@@ -256,13 +256,13 @@ struct ProfileRow: Sendable {
     /// The other fields, each once.
     var members: [ServerFields.Member] { folding.values }
 
-    /// The operation that replaced the last value of another whole; nil where some of it left.
+    /// Returns the operation that replaced the last value of another one; nil if at least one of its values is sent.
     func replacement(of id: OperationID, _ members: [ServerFields.Member]) -> OperationID? {
         folding.replacement(of: id, members)
     }
 }
 
-/// The profile as it leaves: the vendor's own fields by their table, and after them those that the account added.
+/// The request body of a profile: the vendor's own fields in the order of their table, then the account's custom fields.
 struct ProfileRecord: Sendable {
     let members: [ServerFields.Member]
 
@@ -301,8 +301,8 @@ struct ProfileRecord: Sendable {
 }
 
 extension ProfileRow {
-    /// The body that makes the profile.
+    /// The body that creates the profile.
     var made: ProfileRecord { ProfileRecord(members: [key] + members) }
-    /// The body that changes it: only what changed (B11).
+    /// The body of an update, with changed fields only (B11).
     var changed: ProfileRecord { ProfileRecord(members: members) }
 }

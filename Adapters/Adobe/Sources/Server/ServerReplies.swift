@@ -1,9 +1,9 @@
 import PatchbayAdapterKit
 import PatchbayJSON
 
-/// The vendor's own codes in error texts: mistakes of a client, although the status says 500 (B27).
+/// The vendor's codes in error texts. They mark client errors, although the status is 500 (B27).
 enum VendorCode: Sendable {
-    /// One code and what it means.
+    /// A code and its meaning.
     struct Row: Sendable {
         let code: String
         let what: String
@@ -19,7 +19,7 @@ enum VendorCode: Sendable {
         Row(code: "BAS-010040", what: "a value has another type", finding: ServerFinding.value),
     ]
 
-    /// The known code that an answer names first, anywhere in its text; nil without one.
+    /// Returns the first known code in the text of a reply; nil if there is none.
     static func first(in reply: WireResponse) -> String? {
         let body = reply.body.prefix(65_536)
         var start = body.startIndex
@@ -50,8 +50,8 @@ enum VendorCode: Sendable {
 }
 
 extension ReplyTable {
-    /// What the vendor's answers mean at its server API. A 401 is renewed once by the adapter (B3), and what is not there
-    /// leads to another request; everything else is as it stands here.
+    /// The meanings of the server API's replies. Two cases are handled elsewhere: the adapter renews the token once after a 401
+    /// (B3), and a missing object leads to another request.
     static let adobeServer = ReplyTable(
         [
             .webPage(.retry, ServerFinding.page, rule: .adobe("B33")),
@@ -85,7 +85,7 @@ extension ReplyTable {
 }
 
 extension WireResponse {
-    /// Whether a reply that says yes holds one of the forms of a no.
+    /// Whether a successful reply contains one of the known errors.
     fileprivate var isRefusal: Bool {
         guard let json else { return VendorCode.first(in: self) != nil }
         if json.string != nil { return VendorCode.first(in: self) != nil }

@@ -1,7 +1,7 @@
 import PatchbayAdapterKit
 import PatchbayModel
 
-/// The vendor's rules at its server API, B (back end) of the list that all APIs share.
+/// The rules of the vendor's server API: group B (back end) of the list that all APIs share.
 enum AdobeServerRules: Sendable {
     /// Every rule.
     static let all: [Rule] = table.map { Rule(.adobe($0.0), $0.1, source: $0.2) }

@@ -2,15 +2,15 @@ public import PatchbayAdapterKit
 import PatchbayJSON
 public import PatchbayModel
 
-/// The name of something that an account has a service for: `email.offers`.
+/// A channel and topic for which an account has a service, such as `email.offers`.
 public struct AdobeSourceName: NeutralKey {
     public let rawValue: String
     public init(rawValue: String) { self.rawValue = rawValue }
 }
 
-/// What a back end's configuration says about one account. It holds a client's secret, and so it never stands in an app.
+/// A back end's settings for one account. They contain a client secret, so they must never be part of an app.
 public struct AdobeServerSettings: AdapterSettings {
-    /// Which of the vendor's resources is spoken to.
+    /// The vendor's resource for profiles.
     enum Resource: String, NeutralWord {
         /// The vendor's own fields alone.
         case profileAndServices
@@ -22,33 +22,32 @@ public struct AdobeServerSettings: AdapterSettings {
     enum Matching: String, NeutralWord {
         /// The key is an e-mail address, and the vendor's own filter finds it.
         case email
-        /// By the vendor's text search in a field, which finds beginnings.
+        /// By the vendor's text search in a field, which matches prefixes.
         case text
-        /// By a filter that the account made.
+        /// By a filter that the account defines.
         case filter
-        /// The key stands in addresses, in the place of the vendor's own.
+        /// By the key in the address, in place of the vendor's key.
         case key
     }
 
-    /// What becomes of what is said of a contact that the account does not have.
+    /// The treatment of changes to a contact that the account does not have.
     enum Unknown: String, NeutralWord {
         case add, refuse
     }
 
-    /// What becomes of a subscription to a service that the account does not have: the vendor's names, in the account's words,
-    /// may be misspelt in the settings.
+    /// The treatment of a subscription to a service that the account does not have. The name in the settings may be misspelt.
     enum UnknownService: String, NeutralWord {
         case add, refuse
     }
 
-    /// What it means that a profile has no subscription to a service: the vendor keeps no record of who left one.
+    /// The consent value of a profile without a subscription to a service. The vendor does not record who left a service.
     enum NotSubscribed: String, NeutralWord {
         case unsubscribed, unknown
 
         var state: Subscription.State { self == .unsubscribed ? .unsubscribed : .unknown }
     }
 
-    /// What removing a value does.
+    /// The effect of removing a value.
     enum Unset: String, NeutralWord {
         /// An empty text is written.
         case blank
@@ -83,9 +82,9 @@ public struct AdobeServerSettings: AdapterSettings {
     /// The defaults; organisation, client and scope are empty.
     public init() {}
 
-    /// What every path of the API begins with.
+    /// The prefix of every path of the API.
     var root: String { "/\(URLText.encode(organization))/campaign/" }
-    /// What stands before every address of the API.
+    /// The prefix of every address of the API.
     var base: String { apiURL + root }
 
     /// Every setting.
@@ -249,7 +248,7 @@ public struct AdobeServerSettings: AdapterSettings {
         .integer("lanes", \.lanes, in: 1...4, default: 4, "How many requests may be under way at once."),
     ])
 
-    /// What is wrong beyond each setting alone.
+    /// The findings about combinations of settings.
     var problems: [Finding] {
         var problems: [Finding] = []
         func refuse(_ name: String, _ reason: String, _ remedy: String) {

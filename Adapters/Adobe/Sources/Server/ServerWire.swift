@@ -2,7 +2,7 @@ import PatchbayAdapterKit
 import PatchbayJSON
 import PatchbayModel
 
-/// The question for a token, as a form.
+/// A request for a token, as a form.
 struct AdobeTokenRequest: Sendable {
     let settings: AdobeServerSettings
 
@@ -33,7 +33,7 @@ struct SubscriptionRecord: Sendable {
     )
 }
 
-/// A service that is made for a topic.
+/// A service that is created for a topic.
 struct ServiceRecord: Sendable {
     /// UTF-16 units of a name, by the vendor's data model.
     static let longestName = 64
@@ -56,13 +56,12 @@ struct ServiceRecord: Sendable {
     )
 }
 
-/// An address of the vendor's, of which only what follows the API's own counts: nothing else may get the token (B8).
+/// An address in a reply. Only the part after the API's own address is used, so that no other host gets the token (B8).
 struct ServerAddress: Sendable, Equatable {
-    /// What follows the API's address.
+    /// The part after the API's address.
     let rest: String
 
-    /// The address that a reply names, whatever its host; nil if it is none of this account's, or too long to be
-    /// remembered.
+    /// Reads an address in a reply, regardless of its host; nil if it belongs to another account or is too long to store.
     init?(_ href: String, _ settings: AdobeServerSettings) {
         guard let address = WebAddress(href), address.path.hasPrefix(settings.root),
             let start = href.firstRange(of: settings.root)?.upperBound
@@ -70,7 +69,7 @@ struct ServerAddress: Sendable, Equatable {
         self.init(behind: String(href[start...]), settings)
     }
 
-    /// What follows the API's address, as a reader hands it back.
+    /// Reads the part after the API's address, as a caller passes it back.
     init?(behind rest: String, _ settings: AdobeServerSettings) {
         guard (1...ServerPace.longestAddress).contains(rest.utf8.count), !rest.contains("#"), !rest.hasPrefix("/"),
             let address = WebAddress(settings.base + rest), !address.climbs,
@@ -79,13 +78,13 @@ struct ServerAddress: Sendable, Equatable {
         self.rest = rest
     }
 
-    /// The collection of which an address is a page.
+    /// Returns the collection to which a page's address belongs.
     static func collection(of page: String) -> String { String(page.prefix { $0 != "?" }) }
 }
 
 /// Addresses of profiles.
 enum ProfileAddress: Sendable {
-    /// By the vendor's key; it is good for an address as it is.
+    /// Returns the address by the vendor's key, which needs no encoding.
     static func keyed(_ key: String, _ settings: AdobeServerSettings) -> String {
         "\(settings.resource.rawValue)/profile/\(key)"
     }
@@ -96,13 +95,13 @@ enum ProfileAddress: Sendable {
     }
 }
 
-/// One record as the vendor shows it.
+/// A record in a reply.
 struct ServerRecord: Sendable {
     let json: JSONValue
     /// The vendor's own key.
     let key: String
 
-    /// The record of a reply, bare or as the only one of a list; nil if there is none with a key that can be used.
+    /// Reads the record of a reply, alone or as the only one of a list; nil if there is none with a usable key.
     init?(_ json: JSONValue?) {
         let wrapped = json?["content"]?.array
         guard let record = wrapped == nil ? json : wrapped?.count == 1 ? wrapped?.first : nil,
@@ -111,7 +110,7 @@ struct ServerRecord: Sendable {
         (self.json, self.key) = (record, key)
     }
 
-    /// Whether a key can stand in an address as it is.
+    /// Whether a key can be part of an address without encoding.
     private static func isKey(_ text: String) -> Bool {
         (1...ServerPace.longestKey).contains(text.utf8.count) && text != "." && text != ".."
             && text.utf8.allSatisfy { byte in
@@ -122,7 +121,7 @@ struct ServerRecord: Sendable {
             }
     }
 
-    /// Whether it is the contact's: its field has the key and not only begins with it (B7).
+    /// Whether the record's key field equals the key. A search also returns records whose field only begins with it (B7).
     func has(_ key: String, _ settings: AdobeServerSettings) -> Bool {
         guard settings.matching != .key else { return true }
         guard let held = json[settings.keyField].flatMap({ $0.string ?? $0.number?.text }) else { return false }
@@ -130,7 +129,7 @@ struct ServerRecord: Sendable {
         return ScalarString.equal(ignoresCase ? held.lowercased() : held, ignoresCase ? key.lowercased() : key)
     }
 
-    /// Where its subscriptions are.
+    /// Returns the address of its subscriptions.
     func subscriptions(_ settings: AdobeServerSettings) -> String? {
         json["subscriptions"]?["href"]?.string.flatMap { ServerAddress($0, settings)?.rest }
     }
@@ -150,12 +149,12 @@ struct ServerRecord: Sendable {
 /// A page of a collection.
 struct ServerPage: Sendable {
     let records: [ServerRecord]
-    /// The address of the next page; nil on the last.
+    /// The address of the next page; nil on the last page.
     let next: String?
     private let content: [JSONValue]
     private let rest: String?
 
-    /// The page of a reply; nil if it is none. Where one record alone is asked for, the reply may be that.
+    /// Reads the page of a reply; nil if it is none. A query for one record may return the record alone.
     init?(_ json: JSONValue?, isSingle: Bool, _ settings: AdobeServerSettings) {
         if isSingle, json?["content"] == nil {
             guard let record = ServerRecord(json) else { return nil }
@@ -170,16 +169,16 @@ struct ServerPage: Sendable {
         rest = next.flatMap { ServerAddress($0, settings)?.rest }
     }
 
-    /// Whether there is a next page, and no address to get it by.
+    /// Whether a next page exists without a usable address.
     var isCut: Bool { next != nil && rest == nil }
 
-    /// What a reader gets: the records, and what it hands over to get the next page.
+    /// The answer for the caller: the records, and the parameter that queries the next page.
     var answer: JSONValue {
         ["content": .array(content), "next": rest.map(JSONValue.string) ?? .null, "isLast": .bool(next == nil)]
     }
 }
 
-/// What a reader gets who asks for a contact: the profiles with its key, mostly one, and where that one's subscriptions are.
+/// The answer to a query for a contact: the profiles with its key, usually one, and the address of that one's subscriptions.
 struct ContactAnswer: Sendable {
     let json: JSONValue
 
@@ -188,7 +187,7 @@ struct ContactAnswer: Sendable {
     }
 }
 
-/// Makes requests; every one but the token's carries the token.
+/// Makes requests. All except the token request carry the token.
 struct ServerRequests: Sendable {
     let settings: AdobeServerSettings
     let memory: AdobeServer.Memory
@@ -214,7 +213,7 @@ struct ServerRequests: Sendable {
         )
     }
 
-    /// The question for a token. Its body holds the client's secret.
+    /// Returns the request for a token. Its body contains the client's secret.
     func token() -> WireRequest {
         let form = AdobeTokenRequest.table.query(AdobeTokenRequest(settings: settings)).dropFirst()
         return WireRequest(
@@ -228,7 +227,7 @@ struct ServerRequests: Sendable {
 
     private var profiles: String { "\(settings.resource.rawValue)/profile" }
 
-    /// The question for the profile with that key.
+    /// Returns the query for the profile with a key.
     func find(_ key: String) -> WireRequest {
         let text = URLText.encode(key)
         return switch settings.matching {
@@ -260,7 +259,7 @@ struct ServerRequests: Sendable {
 
     func delete(_ address: String) -> WireRequest { request("DELETE", address) }
 
-    /// A service by its name, which the vendor takes in the place of its key.
+    /// Returns the query for a service by its name, which the vendor accepts in place of its key.
     func service(_ name: String) -> WireRequest {
         request("GET", "\(settings.resource.rawValue)/service/\(URLText.encode(name))")
     }

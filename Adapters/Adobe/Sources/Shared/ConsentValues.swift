@@ -2,7 +2,7 @@ import PatchbayAdapterKit
 import PatchbayModel
 
 extension ConsentTable {
-    /// Adobe's flags that say: do not contact, of files and of the server API.
+    /// Adobe's opt-out flags, in files and in the server API.
     static let adobe: ConsentTable = {
         let profile = "Campaign Standard documentation: data model of profiles"
         let labels =

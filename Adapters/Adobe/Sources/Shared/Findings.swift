@@ -1,6 +1,6 @@
 import PatchbayAdapterKit
 
-/// Everything that these APIs may say. No row ever holds a person's value or a secret.
+/// All findings of the device APIs. No finding holds a personal value or a secret.
 extension FindingRow {
     /// The rows of Campaign Standard.
     static let adobe: [FindingRow] = [
@@ -368,7 +368,7 @@ extension FindingRow {
         remedy: "Check organizationId and identityServer, and replay the operation."
     )
 
-    // MARK: What has no API
+    // MARK: Actions without a counterpart
 
     static let subscriptionPush = FindingRow(
         "adobe.subscription.push",
@@ -412,7 +412,7 @@ extension FindingRow {
         remedy: "Update the adapter."
     )
 
-    // MARK: Endings
+    // MARK: Outcomes
 
     static let consentKept = FindingRow(
         "adobe.consent.kept",

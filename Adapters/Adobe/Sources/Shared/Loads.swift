@@ -1,7 +1,7 @@
 import PatchbayAdapterKit
 
 extension ImportRoute {
-    /// The vendor's way in for a back end, as the server API speaks it.
+    /// The vendor's import for back ends, through the server API.
     static let adobe = [
         ImportRoute(
             "profile REST",

@@ -1,7 +1,7 @@
 import PatchbayAdapterKit
 import PatchbayModel
 
-/// The profile's flags that say: do not contact. Files and the server API read and write the same.
+/// The profile's opt-out flags, which files and the server API read and write alike.
 enum ProfileFlags: Sendable {
     /// A flag for each channel, and its other names in files: the later spelling, and the labels of exports.
     static let channels: [(channel: Channel, field: String, spellings: [String])] = [
@@ -31,7 +31,7 @@ enum ProfileFlags: Sendable {
     }
 }
 
-/// What a flag means that does not refuse messages.
+/// The consent value of a flag that is not set.
 enum NotOptedOut: String, NeutralWord {
     case subscribed, unknown
 
@@ -39,6 +39,6 @@ enum NotOptedOut: String, NeutralWord {
 }
 
 extension Purpose {
-    /// Handing a person's data to others for money, which nobody but this vendor's profile has a flag for.
+    /// The sale of a person's data to others. Only this vendor's profile has a flag for it.
     static let sale: Purpose = "sale"
 }

@@ -1,7 +1,7 @@
 import PatchbayAdapterKit
 import PatchbayModel
 
-/// A person's consents to the profile and to tracking. What the person allows of push messages is the engine's knowledge.
+/// A person's consents to the profile and to tracking. The engine knows the consents to push messages.
 struct PushConsents: Codable, Sendable, Equatable {
     private var states: [String: Consent.State] = [:]
     /// The order of capture of each decision.
@@ -19,7 +19,7 @@ struct PushConsents: Codable, Sendable, Equatable {
         sequences[consent.scope.description] = sequence
     }
 
-    /// Forgets the decisions of a person who left with the operation of that order of capture.
+    /// Forgets the decisions of a person who logged out at that position in the order of capture.
     mutating func forget(before sequence: Int64) {
         states = states.filter { sequences[$0.key] ?? 0 > sequence }
         sequences = sequences.filter { $0.value > sequence }
@@ -47,47 +47,47 @@ struct PushConsents: Codable, Sendable, Equatable {
 }
 
 extension PendingOperations {
-    /// Whether the vendor may have the push token under a person: the one who is there allows push messages, and so did this
-    /// person when leaving.
+    /// Whether the vendor may hold the push token under a person: the current person allows push messages, and this person did
+    /// when logging out.
     func allowsToken(of who: Person, _ consents: PushConsents) -> Bool {
         allowsPushMessages && !consents.deniesProfile && !formerlyWithoutPush.contains(where: who.isNamed)
     }
 }
 
-/// Who uses an installation, as far as operations say: digests of contacts and identifiers, never the values.
+/// The person at an installation, as digests of contacts and identifiers, without their values.
 struct Person: Codable, Sendable, Equatable {
-    /// Digests of contacts and identifiers; empty while nobody is known.
+    /// Digests of contacts and identifiers; empty while the person is unknown.
     private(set) var digests: [String] = []
     /// The digest of the external identifier.
     private(set) var external: String?
 
     init() {}
 
-    /// The person whom identifiers and a contact name.
+    /// Creates a person from identifiers and a contact.
     init(_ identifiers: [Identifier], contact: String?) {
         digests = (identifiers.map(\.value) + [contact].compactMap(\.self)).map(Self.digest)
         external = identifiers.first { $0.kind == .external }.map { Self.digest($0.value) }
     }
 
-    /// Whether nobody is known.
+    /// Whether the person is unknown.
     var isUnknown: Bool { digests.isEmpty }
 
     /// Whether a contact is this person.
     func isNamed(_ contact: String) -> Bool { digests.contains(Self.digest(contact)) }
 
-    /// Whether a contact is another person; false while nobody is known.
+    /// Whether a contact is another person; false while the person is unknown.
     func differs(from contact: String) -> Bool { !isUnknown && !isNamed(contact) }
 
     /// Whether a log-in of `other` is a change of person: nothing that is known of one names the other.
     func differs(from other: Person) -> Bool { !isUnknown && Set(digests).isDisjoint(with: other.digests) }
 
-    /// Adds what else is known of the same person.
+    /// Adds further identifiers of the same person.
     mutating func join(_ other: Person) {
         var known = Set(digests)
         for digest in other.digests where known.insert(digest).inserted { digests.append(digest) }
         external = other.external ?? external
     }
 
-    /// A short digest that tells values apart without storing them.
+    /// Returns a short digest that distinguishes values without storing them.
     static func digest(_ text: String) -> String { String(SHA256.digest(of: text.utf8).prefix(12).hexText) }
 }

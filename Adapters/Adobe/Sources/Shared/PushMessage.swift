@@ -4,7 +4,7 @@ import PatchbayAdapterKit
 
 /// A push message of this vendor, as an app received it.
 struct PushMessage {
-    /// Where the message came from: each names its ids in its own way.
+    /// The product that sent the message, which determines the names of its ids.
     enum Origin: String {
         /// A push message: `_mId`, `_dId`, and a flag.
         case remote
@@ -22,11 +22,11 @@ struct PushMessage {
 
     static let flag = "_acsDeliveryTracking"
 
-    /// Where it came from.
+    /// The product that sent the message.
     let origin: Origin
     private let payload: JSONObject
 
-    /// A message; nil if the payload bears no mark of this vendor.
+    /// Reads a message; nil if the payload has no member of this vendor.
     init?(_ payload: JSONObject) {
         guard let origin = Self.marks.first(where: { $0.names.contains { payload[$0] != nil } })?.origin else {
             return nil
@@ -39,9 +39,9 @@ struct PushMessage {
         (.remote, ["_mId", "_dId", flag]), (.local, ["broadlogId"]),
     ]
 
-    /// The message's id, exactly as it came; nil unless it is text that is not empty.
+    /// The message's id, unchanged; nil unless it is a text that is not empty.
     var broadlogID: String? { text(origin.names.message) }
-    /// The delivery's id, exactly as it came; nil unless it is text that is not empty.
+    /// The delivery's id, unchanged; nil unless it is a text that is not empty.
     var deliveryID: String? { text(origin.names.delivery) }
 
     /// Whether the delivery wants to be tracked.
@@ -59,14 +59,14 @@ struct PushMessage {
         return word.lowercased() == "on"
     }
 
-    /// Whether the message came from APNs.
+    /// Whether the message arrived through APNs.
     var isForApple: Bool { payload["aps"] != nil }
     /// Whether the message wakes an app in the background.
     var isSilent: Bool { payload["aps"]?["content-available"]?.integer == 1 }
     /// The category of the message, which has to be one that the app registered.
     var category: String? { payload["aps"]?["category"]?.string }
 
-    /// What is wrong with its ids, at their places.
+    /// Returns the findings about its ids, with their paths.
     func problems(missing: FindingRow, form: FindingRow, at path: String) -> [Finding] {
         [origin.names.message, origin.names.delivery].compactMap { name in
             guard let text = text(name) else {
@@ -80,21 +80,24 @@ struct PushMessage {
     private func text(_ name: String) -> String? { payload[name]?.string.flatMap { $0.isEmpty ? nil : $0 } }
 }
 
-/// What an app hands on of the system's calls about notifications of Campaign Standard.
+/// Converts the system's callbacks about notifications of Campaign Standard to events.
 public enum AdobeNotification: Sendable {
-    /// The event to capture; nil where there is nothing to report: another vendor's notification, or the handler for
-    /// background messages while the app is active, for which `willPresent` was called already.
+    /// Returns the event to capture.
     ///
-    /// A notification that arrived while the app was not running is reported by nobody: the system calls no one then.
+    /// The system makes no callback for a notification that arrives while the app is not running, so no event reports
+    /// it.
+    ///
+    /// - Returns: Nil if there is nothing to report: for another vendor's notification, and for the background handler while
+    ///   the app is active, because `willPresent` was called already.
     public static func event(_ callback: PushCallback, payload: JSONObject) -> TrackingEvent? {
         guard PushMessage(payload) != nil else { return nil }
         if callback == .didReceiveRemote(.active) { RuleID.adobe("A3").fire() }
         return TrackingEvent(callback, payload: payload)
     }
 
-    /// The same for a notification's `userInfo`, as the system gives it.
+    /// Returns the event to capture for a notification's `userInfo` dictionary.
     ///
-    /// - Throws: ``ModelError`` if it holds something that no push message can hold.
+    /// - Throws: ``ModelError`` if the dictionary contains a value that no push message can have.
     public static func event(_ callback: PushCallback, userInfo: [AnyHashable: Any]) throws(ModelError)
         -> TrackingEvent?
     {

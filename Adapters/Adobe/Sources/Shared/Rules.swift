@@ -9,7 +9,7 @@ extension RuleID {
 /// The vendor's rules by group: G gate, A actions, T tracking request, R registration, P attributes (PII), I identity and
 /// push token, Q queues and repeats, V privacy, N what has no API, S settings, C Campaign Classic.
 extension Rule {
-    /// Where a rule is known from.
+    /// The source of a rule.
     private enum Source {
         static let push = "Campaign Standard documentation: Push tracking"
         static let local = "Campaign Standard documentation: Local notification tracking"
@@ -195,7 +195,7 @@ extension Rule {
             ),
         ] + shared
 
-    /// What holds for both products.
+    /// The rules of both products.
     private static let shared: [Rule] = [
         rule("G7", "No id may hold a comma: commas part the ids.", Source.both),
         rule("P5", "An empty change sends nothing.", Source.core),

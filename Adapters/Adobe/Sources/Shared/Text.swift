@@ -1,8 +1,8 @@
 import PatchbayAdapterKit
 
-/// A host as this vendor's settings name it: without scheme, port or path.
+/// A host in this vendor's settings, without scheme, port or path.
 enum BareHost {
-    /// Why a text is no bare host; nil if it is one.
+    /// Returns the reason why a text is no such host; nil if it is one.
     static func problem<Settings>(of text: String) -> SettingRow<Settings>.Problem? {
         let allowed = text.utf8.allSatisfy { byte in
             switch byte {

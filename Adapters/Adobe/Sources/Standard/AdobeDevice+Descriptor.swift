@@ -3,7 +3,7 @@ public import PatchbayJSON
 import PatchbayModel
 
 extension AdobeDevice {
-    /// What this API is, can do and knows.
+    /// Describes this API, its capabilities and its limits.
     public static let descriptor = AdapterDescriptor(
         id: "adobe",
         title: "Adobe Campaign Standard",
@@ -117,7 +117,7 @@ extension AdobeDevice {
 }
 
 extension AdobeDevice {
-    /// Version 1 knew one identity, which the app passed or the adapter made, and one push token.
+    /// Upgrades stored state. Version 1 had one identity, from the app or from the adapter, and one push token.
     public static func upgrade(_ state: JSONValue, of part: StatePart, from version: Int) throws -> JSONValue {
         guard part == .memory, version == 1, let old = state.object else { return state }
         var memory = AdobeMemory()

@@ -14,7 +14,7 @@ extension AdobeDevice {
     }
 }
 
-/// What one exchange means for the operation it carried.
+/// The interpretation of an exchange for the operation that it carried.
 private struct Reading {
     typealias Result = Verdict<AdobeDevice>
 
@@ -31,7 +31,7 @@ private struct Reading {
     private var settings: AdobeSettings { adapter.settings }
     private var status: Int { exchange.outcome.reply?.status ?? 0 }
     private var detail: String? { exchange.outcome.reply.map { "HTTP \($0.status)" } }
-    /// Whether the request takes a push token back or notifies of an opt-out.
+    /// Whether the request takes a push token back or reports an opt-out.
     private var endsReach: Bool {
         exchange.endpoint == .optOut || exchange.endpoint == .pushToken && !sent.setsToken
     }
@@ -65,7 +65,7 @@ private struct Reading {
         switch exchange.endpoint {
         case .tracking:
             if settings.trackingForm == .request { postpone(&memory, .anyHit) }
-            return told(clickRefused: nil)
+            return reported(clickRefused: nil)
         case .registration:
             postpone(&memory, .registration)
             return .accepted()
@@ -93,10 +93,10 @@ private struct Reading {
         }
     }
 
-    /// The step behind a request that ended reach: the same, or the one behind the first.
+    /// The step after a request that ended push reachability: the same step, or the one after the first.
     private var next: AdobeDevice.Step { pending.step ?? AdobeDevice.Step(.applied) }
 
-    /// Says that the identity that the app passes is not used any more.
+    /// Returns a finding if the identity that the app passes is no longer used.
     private func endedIdentity(_ memory: AdobeMemory) -> Finding? {
         guard case .registerDevice(let device) = pending.operation.action,
             let given = device.identities[Identity.name], given != memory.identities.last?.given
@@ -106,7 +106,7 @@ private struct Reading {
 
     private func refused(_ finding: Finding, _ memory: inout AdobeMemory) -> Result {
         switch exchange.endpoint {
-        case .tracking: return told(clickRefused: finding)
+        case .tracking: return reported(clickRefused: finding)
         case .optOut:
             // The vendor's SDK sends it once and reads no answer.
             if let place = sent.place(in: memory) { memory.identities[place].owesOptOut = false }
@@ -124,7 +124,7 @@ private struct Reading {
         }
     }
 
-    /// Once nobody else is reached, the installation is registered again for the person who is there, if consent allows.
+    /// Registers the installation for the current person once no other person can be reached, if consent permits it.
     func followUp(_ memory: inout AdobeMemory) -> FollowUp? {
         guard [.switchContact, .identify, .setConsent].contains(pending.operation.action.kind), memory.lacksToken,
             !adapter.settings.organizationID.isEmpty, let token = memory.token
@@ -136,8 +136,8 @@ private struct Reading {
         return FollowUp(cause: pending.id, action: .registerDevice(device))
     }
 
-    /// The click is followed by the open, whatever the vendor thought of it; then both have one verdict.
-    private func told(clickRefused finding: Finding?) -> Result {
+    /// Continues a click with its open, whatever the reply. Both share one verdict.
+    private func reported(clickRefused finding: Finding?) -> Result {
         guard case .track(.push(let interaction, _, let actionID)) = pending.operation.action else {
             return .accepted()
         }

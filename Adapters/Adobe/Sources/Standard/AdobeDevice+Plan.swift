@@ -11,7 +11,7 @@ extension AdobeDevice {
     }
 }
 
-/// Decides about the head of each queue.
+/// Plans the first operation of each queue.
 private struct Planner {
     typealias Head = Pending<AdobeDevice>
     typealias Step = AdobeDevice.Step
@@ -27,12 +27,12 @@ private struct Planner {
 
     // MARK: Decisions at first sight
 
-    /// Applies changes of person, consent decisions and device registrations in the order of capture before anything is
-    /// sent, and decides whether sessions register by what was known when they began.
+    /// Applies changes of person, consent decisions and device registrations in the order of capture before any request is
+    /// sent. Decides whether sessions register by the state at their start.
     mutating func decide() -> Plan<AdobeDevice>? {
         let stored = memory
         memory.enter(adapter.account)
-        // The person who is there is the first one under this provider.
+        // The current person is the first one under this provider.
         if memory.identities.isEmpty, let cameAfter = pending.cameAfter, !pending.hasMore,
             pending.allSatisfy({ $0.sequence > cameAfter })
         {
@@ -43,12 +43,12 @@ private struct Planner {
         var verdicts: [OperationID: Result] = [:]
         var contact: String?
         for head in pending {
-            // What is captured behind an erasure never belongs to the person who is erased, nor is it erased.
+            // Operations after an erasure belong to no erased person and are not erased.
             if let erasure, head.sequence >= erasure, memory.identities.last.map({ $0.since <= erasure }) ?? false {
                 memory.begin(erasure + 1, for: Person())
                 (memory.token, memory.device) = (nil, nil)
             }
-            // A repeated registration counts for the person who is there, whoever caused it.
+            // A repeated registration counts for the current person, regardless of the person who caused it.
             if head.operation.action.kind != .switchContact, !head.isRepeatedRegistration,
                 let name = head.operation.contact, name != contact
             {
@@ -64,7 +64,7 @@ private struct Planner {
                 contact = nil
             }
         }
-        // What waits for a device must not wait for the window to reach it.
+        // An operation that waits for a device must not wait until the window contains the registration.
         if memory.platform == nil, let hidden = pending.hidden.first(.registerDevice),
             case .registerDevice(let device) = hidden.operation.action
         {
@@ -85,7 +85,7 @@ private struct Planner {
         switch head.operation.action {
         case .setConsent(let consent) where isNew: return apply(consent, head)
         case .registerDevice(let device):
-            // A memory that was lost begins with the pending registration.
+            // After a loss of memory, the pending registration provides the device.
             if isNew || memory.device == nil { return remember(device, head) }
             allow(head)
             return nil
@@ -104,7 +104,7 @@ private struct Planner {
         }
     }
 
-    /// The position of the identity that an operation belongs to; nil if it is not kept any more.
+    /// Returns the index of the identity to which an operation belongs; nil if it is no longer stored.
     private mutating func place(of head: Head) -> Int? {
         _ = memory.current()
         return memory.index(of: head.sequence)
@@ -138,7 +138,7 @@ private struct Planner {
         memory.identities.last.map { pending.allowsToken(of: $0.who, $0.consents) } ?? pending.allowsPushMessages
     }
 
-    /// Whether a push token must be taken back or an opt-out be notified.
+    /// Whether a push token must be taken back or an opt-out reported.
     private var hasWork: Bool {
         memory.staleToken(organization, allowsToken: allowsToken) != nil || memory.owedOptOut != nil
     }
@@ -146,8 +146,8 @@ private struct Planner {
     /// Whether the installation must be registered again for the present person.
     private var lacksToken: Bool { memory.lacksToken && allowsToken && !isLeaving && !organization.isEmpty }
 
-    /// Whether a decision on messages lets the identity service have the push token again. After one on the profile the
-    /// engine captures the device again.
+    /// Whether a decision on messages lets the identity service have the push token again. After a decision on the profile the
+    /// engine itself captures the device again.
     private func wantsToken(_ consent: Consent) -> Bool {
         guard consent.purpose == .messaging, !organization.isEmpty, let last = memory.identities.last else {
             return false
@@ -168,7 +168,7 @@ private struct Planner {
         }
         guard let place = place(of: head) else { return .rejected(FindingRow.identityForgotten.at("action")) }
         if place == memory.identities.count - 1 { adopt(device.identities[Identity.name], head) }
-        // What was captured behind it still belongs to the identity that it names.
+        // Later operations still belong to the identity that the registration names.
         if isLeaving { return .dropped(FindingRow.providerLeft.at("action.device")) }
         // A repeated registration never brings back a push token that the app has replaced.
         if !isRepeated || memory.device == nil {
@@ -185,7 +185,7 @@ private struct Planner {
         return .dropped(FindingRow.tokenWithheld.at("action.device.pushToken"))
     }
 
-    /// A device registration is the installation's: it counts for the person who is there.
+    /// Handles a device registration. It belongs to the installation, so it counts for the current person.
     private mutating func allow(_ head: Head) {
         guard memory.device?.sequence == head.sequence else { return }
         let place = memory.current()
@@ -236,15 +236,15 @@ private struct Planner {
         return .underway(Step(.applied))
     }
 
-    /// Whether an identity of a person without a name belongs to one who had left when an operation was captured: the
-    /// log-in in between was not sent.
+    /// Whether an identity of a person without a name belongs to a person who had logged out when an operation was captured,
+    /// because the log-in in between was not sent.
     private func isOfFormer(_ place: Int, _ head: Head) -> Bool {
         guard let cameAfter = pending.cameAfter, head.sequence > cameAfter else { return false }
         let identity = memory.identities[place]
         return identity.who.isUnknown && identity.since <= cameAfter
     }
 
-    /// Another external identifier is another person; any other identifier is one more of the same.
+    /// Handles identifiers. Another external identifier is another person; any other identifier belongs to the same person.
     private mutating func identify(_ identifiers: [Identifier], _ head: Head) -> Result {
         guard let place = place(of: head) else { return .rejected(FindingRow.identityForgotten.at("action")) }
         let who = Person(identifiers, contact: nil)
@@ -333,14 +333,14 @@ private struct Planner {
 
     private func maker(_ ecid: String) -> RequestMaker { RequestMaker(settings: settings, ecid: ecid) }
 
-    /// A request, with the memory that holds if its answer never arrives.
+    /// Sends a request, with the memory that applies if no reply arrives.
     private func send(_ endpoint: AdobeDevice.Endpoint, _ request: WireRequest, _ head: Head) -> Plan<AdobeDevice> {
         var unacknowledged = memory
         unacknowledged.markUncertain(SentRequest(endpoint, request, of: head.operation.subject))
         return .send(Transmission(endpoint, request, carrying: [head], unacknowledged: unacknowledged))
     }
 
-    /// What keeps an operation of an identity waiting, or ends it; nil if it can be sent.
+    /// Returns the reason why an identity's operation waits or is completed without a request; nil if it can be sent.
     private func obstacle(_ head: Head, _ identity: DeviceIdentity, at path: String) -> Plan<AdobeDevice>? {
         if identity.since < memory.identities.last?.since ?? 0 { RuleID.adobe("I10").fire() }
         if isOfAnother(head, identity) { return .settle([head.id: .rejected(FindingRow.personOther.at(path))]) }
@@ -426,7 +426,7 @@ private struct Planner {
         return send(.attributes, maker.attributes(memory.platform ?? "", changed), head)
     }
 
-    /// The outcome of a change of person behind which nothing is left to post.
+    /// Returns the verdict of a change of person without fields left to post.
     private func ended(_ head: Head) -> Result {
         if let refused = head.step?.refused {
             return .rejected(FindingRow.tokenKept.at("action.switch", detail: refused == 0 ? nil : "HTTP \(refused)"))
@@ -453,7 +453,7 @@ private struct Planner {
             ])
     }
 
-    /// The request that gives the identity service the push token of the current identity; nil if it must not have it.
+    /// Returns the request that gives the identity service the push token of the current identity; nil if it must not have it.
     private func giveToken(_ head: Head) -> Plan<AdobeDevice>? {
         let place = memory.identities.count - 1
         guard !isLeaving, !organization.isEmpty, memory.isEntitled(organization, allowsToken: allowsToken),
@@ -465,9 +465,9 @@ private struct Planner {
         return send(.pushToken, maker(ecid).token(token.value, service), head)
     }
 
-    /// The request after which the installation is registered again for a person who has no push token: it says so.
+    /// Requests a registration of the installation for a current person without a push token: the request has an empty token.
     ///
-    /// Not at a log-out: the person who refused push messages may come back to the identity that begins with it.
+    /// A log-out makes no such request: a person who refused push messages may return to the identity that it starts.
     private func requestRegistration(_ head: Head) -> Plan<AdobeDevice>? {
         if case .switchContact(let change) = head.operation.action, change.direction == .logOut { return nil }
         guard lacksToken, let last = memory.identities.last,
@@ -477,7 +477,7 @@ private struct Planner {
         return send(.pushToken, maker(last.ecid(of: head.operation.subject)).token("", service), head)
     }
 
-    /// The request that takes back a push token or notifies of an opt-out; nil if nothing is left to do.
+    /// Returns the request that takes back a push token or reports an opt-out; nil if nothing is left to do.
     private func takeBack(_ head: Head, before sequence: Int64 = 0) -> Plan<AdobeDevice>? {
         guard head.step?.refused == nil else { return nil }
         if let place = memory.staleToken(organization, allowsToken: allowsToken, before: sequence),
@@ -502,7 +502,7 @@ extension PendingOperations {
 }
 
 extension Pending<AdobeDevice> {
-    /// Whether it is a registration that the adapter asked for, to give the present person the push token.
+    /// Whether the adapter itself requested the registration, to give the current person the push token.
     fileprivate var isRepeatedRegistration: Bool {
         guard case .registerDevice(let device) = operation.action else { return false }
         return device.identities[AdobeDevice.repeatedRegistration] != nil
@@ -518,6 +518,6 @@ extension PendingOperations<AdobeDevice> {
 }
 
 extension JSONObject.Member {
-    /// A digest that tells whether a value is the one that was sent before, without storing it.
+    /// A digest for comparison with the value that was sent before, which is not stored.
     var digest: String { Person.digest(value.string ?? "") }
 }

@@ -2,17 +2,17 @@ public import PatchbayAdapterKit
 import PatchbayJSON
 public import PatchbayModel
 
-/// Adobe Campaign Standard for apps: push tracking, registrations, attributes of the mobile profile, push tokens.
+/// The device API of Adobe Campaign Standard: push tracking, registrations, attributes of the mobile profile, push tokens.
 ///
-/// Tracking and registrations share one queue, strictly first in, first out, as in the vendor's SDKs; attributes go beside
-/// it, and so do push tokens, which another service takes.
+/// As in the vendor's SDKs, tracking and registrations share one queue, strictly first in, first out. Attributes have a
+/// queue of their own, and so have push tokens, which another service receives.
 public struct AdobeDevice: VendorAdapter {
     public typealias Settings = AdobeSettings
     public typealias Memory = AdobeMemory
 
-    /// Every kind of request.
+    /// The requests of this API.
     public enum Endpoint: String, AdapterEndpoint {
-        /// Tells what became of a push message.
+        /// Reports a push interaction.
         case tracking
         /// Creates or confirms the mobile profile.
         case registration
@@ -24,24 +24,24 @@ public struct AdobeDevice: VendorAdapter {
         case optOut
     }
 
-    /// How far an operation has got.
+    /// The progress of an operation.
     public struct Step: Codable, Sendable, Equatable {
-        /// What comes next.
+        /// The next request.
         public enum Stage: String, Codable, Sendable {
             /// The registration, which was due when the session began.
             case register
-            /// The push token; the device itself is remembered.
+            /// The push token. The memory already has the device itself.
             case token
-            /// The open; the click was sent.
+            /// The open, after the click.
             case open
-            /// What follows a change of person, a consent decision, an erasure or an unregister: push tokens are taken
-            /// back, then a log-in's fields are posted.
+            /// The requests after a change of person, a consent decision, an erasure or an unregistration: push tokens are
+            /// taken back, then a log-in's fields are posted.
             case applied
         }
 
-        /// What comes next.
+        /// The next request.
         public var stage: Stage
-        /// The status with which the vendor refused the request before; 0 without an answer, nil if it took it.
+        /// The status with which the vendor refused the previous request; 0 without a reply, nil if it was accepted.
         public var refused: Int?
         /// The identity of the earlier requests, which the later ones carry too.
         public var ecid: String?
@@ -51,7 +51,7 @@ public struct AdobeDevice: VendorAdapter {
         }
     }
 
-    /// The mark of a registration that the adapter asks for: it gives the next person the newest push token.
+    /// Marks a registration that the adapter itself requests, to give the next person the newest push token.
     static let repeatedRegistration: Device.IdentityName = "adobe.repeated"
 
     let settings: AdobeSettings
@@ -80,7 +80,7 @@ extension AdobeDevice {
         case postbacks
         /// The unregister.
         case identity
-        /// Erasures, and what needs no request.
+        /// Erasures, and operations that need no request.
         case local
     }
 
@@ -95,7 +95,7 @@ extension AdobeDevice {
             RuleID.adobe("V1").fire()
             (queue, waitsForConsent) = (settings.trackingForm == .postback ? .postbacks : .hits, false)
         case .changeAttributes, .changeTags: queue = .postbacks
-        // Never behind a request that is repeated: what follows belongs to another person, identity or consent.
+        // Not after a request that is retried: later operations belong to another person, identity or consent.
         case .identify, .switchContact, .registerDevice, .setConsent:
             RuleID.adobe("Q2").fire()
             let name = String(joining: operation.action.kind.rawValue, "/", operation.id.rawValue)
@@ -197,7 +197,7 @@ extension AdobeDevice {
 // MARK: - Actions
 
 extension AdobeDevice {
-    /// What is told about a push message, in order; the second word leaves when the first has been answered.
+    /// Returns the actions to report for a push interaction, in order. The second is sent after the reply to the first.
     func actions(_ interaction: PushInteraction, actionID: String?, appState: AppState?) -> [PushAction] {
         switch interaction {
         case .received:

@@ -2,12 +2,12 @@ public import PatchbayAdapterKit
 import PatchbayJSON
 public import PatchbayModel
 
-/// The state of one installation at the vendor, as far as the adapter knows it.
+/// The vendor state that the adapter expects for one installation.
 public struct AdobeMemory: AdapterMemory {
     /// The maximum number of identities kept. Work captured under an older one is rejected.
     static let identityLimit = 32
 
-    /// The number of the next identity that the adapter makes.
+    /// The number of the next identity that the adapter generates.
     var generation = 0
     /// The identities of this installation, oldest first; the last is current. Empty until the first operation.
     var identities: [DeviceIdentity] = []
@@ -19,7 +19,7 @@ public struct AdobeMemory: AdapterMemory {
     var token: Secret?
     /// The newest device registration.
     var device: DeviceRegistration?
-    /// The identity under which a registration was last decided, whether the vendor took it or not.
+    /// The identity of the last decision about a registration, whether or not the vendor accepted it.
     var registeredECID: String?
     /// The last two requests that postpone the next registration, oldest first.
     var registrations: [RegistrationMark] = []
@@ -32,12 +32,12 @@ public struct AdobeMemory: AdapterMemory {
     /// Creates an empty memory.
     public init() {}
 
-    /// Returns what may be kept after an erasure: pacing, which identities must not be used again, the identities whose push
-    /// token the identity service may still hold, so that it is taken back, and what was captured behind it.
+    /// The memory that may be kept after an erasure: pacing, the ended identities, the state of later operations, and the
+    /// identities whose push token the identity service may still hold and must give up.
     public var afterErase: AdobeMemory {
         var next = AdobeMemory()
         next.generation = generation + 1
-        // Who they belonged to is forgotten: they are not used again.
+        // The persons of ended identities are forgotten, so these identities are not used again.
         let all = ended.map(\.identity) + identities.compactMap { $0.given.map(Person.digest) }
         next.ended = all.suffix(2 * Self.identityLimit).map { EndedIdentity(identity: $0) }
         (next.platform, next.registrations, next.account) = (platform, registrations, account)
@@ -59,12 +59,12 @@ public struct AdobeMemory: AdapterMemory {
         return next
     }
 
-    /// Returns the memory unchanged: the denial itself is an operation, whose plan takes back the push token and ends the
-    /// identity where it covers them.
+    /// Returns the memory unchanged: the denial itself is an operation, whose plan takes the push token back and ends the
+    /// identity if it covers them.
     public func afterDenial(of scope: Consent.Scope) -> AdobeMemory { self }
 }
 
-/// The newest device registration, by its operation.
+/// The newest device registration, with its operation.
 struct DeviceRegistration: Codable, Sendable, Equatable {
     /// The order of capture.
     var sequence: Int64
@@ -72,35 +72,35 @@ struct DeviceRegistration: Codable, Sendable, Equatable {
     var id: String
 }
 
-/// An identity from the app that ended.
+/// An identity of the app that is no longer used.
 struct EndedIdentity: Codable, Sendable, Equatable {
     /// The identity's digest.
     var identity: String
-    /// The person whom it belongs to; nil if nobody may use it again.
+    /// The person to whom it belongs; nil if no person may use it again.
     var who: Person?
 }
 
 /// A successful request that postpones the next registration.
 struct RegistrationMark: Codable, Sendable, Equatable {
-    /// When its operation was captured.
+    /// The time of the operation's capture.
     var at: Instant
-    /// When its answer arrived.
+    /// The time of its reply.
     var notedAt: Instant
 }
 
 /// One identity (ECID) of the installation, with the vendor state that belongs to it alone.
 struct DeviceIdentity: Codable, Sendable, Equatable {
-    /// The identity that the app passed; nil if the adapter makes it.
+    /// The identity that the app passed; nil if the adapter generates it.
     var given: String?
-    /// The number from which the adapter makes the identity.
+    /// The number from which the adapter generates the identity.
     var generation: Int
     /// The order of capture from which operations belong to it.
     var since: Int64
     /// The number of the person on this installation: another person has another number.
     var person = 0
-    /// Who the person is, as far as operations say.
+    /// The person, as far as operations identify one.
     var who = Person()
-    /// The order of capture from which `who` is known.
+    /// The position in the order of capture from which `who` is known.
     var knownSince: Int64 = 0
     /// The person's consents.
     var consents = PushConsents()
@@ -118,7 +118,7 @@ struct DeviceIdentity: Codable, Sendable, Equatable {
     var owesOptOut = false
     /// The identity as text once a request was sent under it.
     var usedAs: String?
-    /// Digests of the values that the vendor took, by field.
+    /// Digests of the values that the vendor accepted, by field.
     var known: [String: String] = [:]
     /// The order of capture of the newest value sent, by field.
     var written: [String: Int64] = [:]
@@ -130,7 +130,7 @@ struct DeviceIdentity: Codable, Sendable, Equatable {
 // MARK: - Identities
 
 extension AdobeMemory {
-    /// The position of the identity that an operation was captured under; nil if it is not kept any more.
+    /// Returns the index of the identity under which an operation was captured; nil if it is no longer stored.
     func index(of sequence: Int64) -> Int? { identities.lastIndex { $0.since <= sequence } }
 
     /// The position of an identity by its text.
@@ -138,18 +138,18 @@ extension AdobeMemory {
         identities.lastIndex { $0.usedAs == ecid || $0.ecid(of: subject) == ecid }
     }
 
-    /// The consents of the person whom an identity belongs to. The newest identity of a person has the latest decisions.
+    /// Returns the consents of the person to whom an identity belongs. The person's newest identity has the latest decisions.
     func consents(of identity: DeviceIdentity) -> PushConsents {
         (identities.last { $0.person == identity.person } ?? identity).consents
     }
 
-    /// The position of the current identity, which is made if there is none, for what was captured from a sequence on.
+    /// Returns the index of the current identity for operations from a sequence on. Creates the identity if there is none.
     mutating func current(since sequence: Int64 = 0) -> Int {
         if identities.isEmpty { identities.append(DeviceIdentity(generation: generation, since: sequence)) }
         return identities.count - 1
     }
 
-    /// Begins an identity for the same person.
+    /// Starts a new identity for the same person.
     mutating func begin(_ sequence: Int64, given: String? = nil) {
         let last = identities[current()]
         var next = DeviceIdentity(given: given, generation: generation, since: sequence)
@@ -166,7 +166,7 @@ extension AdobeMemory {
         identities[place] = identity
     }
 
-    /// Moves the vendor state of an identity that the app passed before, so that no two positions share it.
+    /// Moves the vendor state of an identity that the app passed earlier, so that no two entries share it.
     private mutating func use(_ given: String, for identity: inout DeviceIdentity) {
         identity.given = given
         guard let place = identities.lastIndex(where: { $0.given == given }) else { return }
@@ -175,7 +175,7 @@ extension AdobeMemory {
         identities[place].tokenOrganization = nil
     }
 
-    /// Begins an identity for another person. Consent decisions leave with the person unless `keepingConsents` is set.
+    /// Starts an identity for another person. Consent decisions are forgotten unless `keepingConsents` is set.
     mutating func begin(_ sequence: Int64, for who: Person, keepingConsents: Bool = false) {
         let place = current()
         end(place, for: identities[place].who)
@@ -185,7 +185,7 @@ extension AdobeMemory {
         append(next)
     }
 
-    /// An identity that the app passed ends. The same person may use it again, unless it ended with an opt-out.
+    /// Ends an identity of the app. The same person may use it again, unless an opt-out ended it.
     mutating func end(_ place: Int, for who: Person? = nil) {
         guard let given = identities[place].given else { return }
         let digest = Person.digest(given)
@@ -212,7 +212,7 @@ extension AdobeMemory {
         }
     }
 
-    /// Notes who was there when an operation was captured. A contact that the identity does not belong to begins another one.
+    /// Records the person of an operation. A contact to whom the identity does not belong starts another one.
     mutating func note(contact: String, _ sequence: Int64) {
         _ = current()
         guard let place = index(of: sequence) else { return }
@@ -226,18 +226,18 @@ extension AdobeMemory {
         }
     }
 
-    /// Notes what else is known of the person who is there.
+    /// Records further identifiers of the current person.
     mutating func join(_ place: Int, _ who: Person, _ sequence: Int64) {
         if identities[place].who.isUnknown { identities[place].knownSince = sequence }
         identities[place].who.join(who)
     }
 
-    // MARK: What the identity service must be told
+    // MARK: Pending requests to the identity service
 
     /// Whether an identity may hold the push token of a person who allows push messages.
     private func isEntitled(_ place: Int, _ organization: String) -> Bool {
         let identity = identities[place]
-        // State of version 1 knows neither the token nor its organization.
+        // State of version 1 contains neither the token nor its organization.
         let isFormer = identity.tokenOrganization == ""
         return place == identities.count - 1 && identity.takesToken
             && (isFormer || token != nil && organization == identity.tokenOrganization ?? organization)
@@ -248,8 +248,8 @@ extension AdobeMemory {
         allowsToken && !identities.isEmpty && isEntitled(identities.count - 1, organization)
     }
 
-    /// The first identity whose push token must be taken back: of all that began before an operation, and of any that may not
-    /// hold it.
+    /// Returns the index of the first identity whose push token must be taken back: any that started before an operation, and
+    /// any that may not hold it.
     func staleToken(_ organization: String, allowsToken: Bool, before sequence: Int64 = 0) -> Int? {
         identities.indices.first {
             identities[$0].tokenOrganization != nil
@@ -257,31 +257,31 @@ extension AdobeMemory {
         }
     }
 
-    /// Whether the installation has a push token that no registration gives to the present person.
+    /// Whether the installation has a push token that no registration has given to the current person.
     var lacksToken: Bool {
         guard token != nil, let last = identities.last, !last.consents.deniesProfile else { return false }
         return !last.takesToken && !last.isRegistrationRequested
             && !identities.contains { $0.tokenOrganization != nil }
     }
 
-    /// The first identity whose opt-out the identity service does not know.
+    /// The index of the first identity whose opt-out the identity service does not know.
     var owedOptOut: Int? { identities.firstIndex(where: \.owesOptOut) }
 
-    /// Notes that the identity service holds no push token under an identity any more.
+    /// Records that the identity service no longer holds a push token under an identity.
     mutating func takeBack(_ ecid: String, of subject: Subject) {
         for place in identities.indices where identities[place].ecid(of: subject) == ecid {
             identities[place].tokenOrganization = nil
         }
     }
 
-    /// Notes that a request was sent under an identity.
+    /// Records that a request was sent under an identity.
     mutating func use(_ place: Int, as ecid: String) {
         if identities[place].usedAs != ecid { identities[place].usedAs = ecid }
     }
 
     // MARK: Delivery
 
-    /// Notes what a request may change at the vendor, whatever its answer.
+    /// Records the data that a request may change at the vendor, regardless of its reply.
     mutating func markUncertain(_ sent: SentRequest) {
         guard let place = sent.place(in: self) else { return }
         use(place, as: sent.ecid)
@@ -296,7 +296,7 @@ extension AdobeMemory {
         return self == other
     }
 
-    /// Forgets what belongs to another server or app than the settings name, whose digest is `present`.
+    /// Forgets the state of another server or app than the one in the settings, whose digest is `present`.
     mutating func enter(_ present: String) {
         defer { account = present }
         guard let account, account != present else { return }
@@ -306,14 +306,14 @@ extension AdobeMemory {
     }
 }
 
-/// What a request says, read from the request itself.
+/// The content of a request, read from the request itself.
 struct SentRequest {
     let endpoint: AdobeDevice.Endpoint
     let ecid: String
     let organization: String
     /// The fields of a mobile profile.
     let fields: [JSONObject.Member]
-    /// Whether it gives the identity service a push token; false if it takes one back.
+    /// Whether the request sets a push token at the identity service; false if it takes one back.
     let setsToken: Bool
     private let subject: Subject
 

@@ -2,19 +2,19 @@ public import PatchbayAdapterKit
 import PatchbayJSON
 public import PatchbayModel
 
-/// What a configuration says about one mobile app in Campaign Standard.
+/// The settings of one mobile app in Campaign Standard.
 ///
-/// There is no place for a credential: this API has none, and those of the REST interface must never live in an app.
+/// They contain no credential: this API needs none, and those of the REST interface must never be part of an app.
 public struct AdobeSettings: AdapterSettings {
-    /// What postpones the next registration.
+    /// The requests that postpone the next registration.
     public enum RegistrationClock: String, NeutralWord {
-        /// Every request of the queue that got through, a push event too: what the vendor's SDKs do.
+        /// Every successful request of the queue, including push events, as in the vendor's SDKs.
         case anyHit
         /// A registration that got through.
         case registration
     }
 
-    /// What counts as a yes to a tracking or registration request.
+    /// The statuses that mean success for a tracking or registration request.
     public enum SuccessStatuses: String, NeutralWord {
         /// 200 alone, as in the vendor's SDKs.
         case ok
@@ -22,7 +22,7 @@ public struct AdobeSettings: AdapterSettings {
         case any2xx
     }
 
-    /// What becomes of a request that got no answer though the network was there.
+    /// The treatment of a request that got no reply although the device was online.
     public enum NoAnswer: String, NeutralWord {
         /// It is repeated, as on Android.
         case retry
@@ -30,7 +30,7 @@ public struct AdobeSettings: AdapterSettings {
         case iOS
     }
 
-    /// How push events are told.
+    /// The form of push events.
     public enum TrackingForm: String, NeutralWord {
         /// The request of present SDKs.
         case request
@@ -38,7 +38,7 @@ public struct AdobeSettings: AdapterSettings {
         case postback
     }
 
-    /// What a button of a notification means when the app stays in the background.
+    /// The meaning of a notification's button while the app stays in the background.
     public enum BackgroundAction: String, NeutralWord {
         /// A click and an open, as in the vendor's sample.
         case open
@@ -46,7 +46,7 @@ public struct AdobeSettings: AdapterSettings {
         case click
     }
 
-    /// What is posted for an attribute that lost its value.
+    /// The posted value of an attribute that was removed.
     public enum Unset: String, NeutralWord {
         /// An empty text, as the vendor's own rule posts where a value is missing.
         case empty
@@ -54,7 +54,7 @@ public struct AdobeSettings: AdapterSettings {
         case refuse
     }
 
-    /// How a point in time is written.
+    /// The form of points in time.
     public enum TimeForm: String, NeutralWord {
         /// `2031-05-06 07:08:09.123Z`.
         case spaced
@@ -64,25 +64,25 @@ public struct AdobeSettings: AdapterSettings {
 
     /// The marketing server's host.
     public var server = ""
-    /// The app's id at the vendor; empty: nothing is registered.
+    /// The app's id at the vendor. If empty, the device is not registered.
     public var pkey = ""
-    /// The organisation of the identity service; empty: push tokens can't be told.
+    /// The organization of the identity service. If empty, push tokens can't be sent.
     public var organizationID = ""
     /// The identity service's host.
     public var identityServer = "dpm.demdex.net"
-    /// Days between two registrations; 0 registers at each session.
+    /// The interval between two registrations in days; 0 registers at each session.
     public var registrationDelay = 7
     /// Whether nothing is registered.
     public var registrationPaused = false
-    /// What postpones the next registration.
+    /// The requests that postpone the next registration.
     public var registrationClock = RegistrationClock.anyHit
-    /// What counts as a yes.
+    /// The statuses that mean success.
     public var successStatuses = SuccessStatuses.ok
-    /// What becomes of a request without an answer.
+    /// The treatment of a request without a reply.
     public var noAnswer = NoAnswer.retry
-    /// How push events are told.
+    /// The form of push events.
     public var trackingForm = TrackingForm.request
-    /// What a button means while the app stays in the background.
+    /// The meaning of a button while the app stays in the background.
     public var backgroundActions = BackgroundAction.open
     /// Field ids by attribute.
     public var attributeFields: [AttributeName: String] = [:]
@@ -90,21 +90,21 @@ public struct AdobeSettings: AdapterSettings {
     public var identifierFields: [IdentifierKind: String] = [:]
     /// Field ids by tag.
     public var tagFields: [Tag: String] = [:]
-    /// What is posted for an attribute that lost its value.
+    /// The posted value of an attribute that was removed.
     public var unsetAttributes = Unset.empty
-    /// Whether a value that the vendor holds already is left out.
+    /// Whether values that the vendor already holds are left out.
     public var onlyChanges = true
-    /// How a point in time is written.
+    /// The form of points in time.
     public var timeForm = TimeForm.spaced
-    /// Where everything goes instead of the vendor's hosts; empty: to the vendor.
+    /// The address that replaces the vendor's hosts in tests; empty by default.
     public var testAddress = ""
 
     /// The defaults; the host is empty.
     public init() {}
 
-    /// Where requests to the marketing server go.
+    /// The base address of the marketing server.
     var base: String { testAddress.isEmpty ? "https://\(server)" : testAddress }
-    /// Where requests to the identity service go.
+    /// The base address of the identity service.
     var identityBase: String { testAddress.isEmpty ? "https://\(identityServer)" : testAddress }
 
     /// Every setting.

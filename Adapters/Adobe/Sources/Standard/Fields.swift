@@ -2,14 +2,14 @@ import PatchbayAdapterKit
 import PatchbayJSON
 import PatchbayModel
 
-/// The fields of a mobile profile that an operation changes, as texts, with all that is wrong.
+/// The fields of a mobile profile that an operation changes, as text, with all findings.
 struct ProfileFields {
     /// Names that the vendor keeps for itself.
     static let reserved = ["marketingCloudId", "pushPlatform"]
 
     /// Texts by field id.
     private(set) var texts = JSONObject()
-    /// What is wrong, and what is left out.
+    /// The errors and omissions.
     private(set) var findings: [Finding] = []
     private let settings: AdobeSettings
 
@@ -40,7 +40,7 @@ struct ProfileFields {
         }
     }
 
-    /// What a change says to the vendor, or why it can't be said.
+    /// The text of a change for the vendor, or the reason why there is none.
     private enum Reading { case text(String), problem(FindingRow) }
 
     private func reading(of change: AttributeChange) -> Reading {
@@ -113,7 +113,7 @@ extension AdobeSettings {
         return isID ? own : nil
     }
 
-    /// What shows only when settings are seen together.
+    /// The findings about combinations of settings.
     var problems: [Finding] {
         let names: [(String, [(String, String)])] = [
             ("attributeFields", attributeFields.map { ($0.key.rawValue, $0.value) }),
@@ -129,7 +129,7 @@ extension AdobeSettings {
 }
 
 extension AttributeValue {
-    /// The value as a field takes it: one line of text; nil for several values.
+    /// Returns the value in a field's form, as one line of text; nil for several values.
     func campaignText(_ form: AdobeSettings.TimeForm) -> String? {
         switch self {
         case .choices, .list, .object: nil

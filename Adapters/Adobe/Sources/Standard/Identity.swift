@@ -3,10 +3,10 @@ import PatchbayModel
 
 /// The vendor's identity of an installation (ECID): 38 decimal digits, an opaque text.
 enum Identity {
-    /// Under which name an app gives the identity that the vendor's own SDK made.
+    /// The name under which an app passes the identity of the vendor's own SDK.
     static let name: Device.IdentityName = "adobe.ecid"
 
-    /// Returns the identity that the adapter makes for an installation: the same on every machine for the same number.
+    /// Returns the identity that the adapter generates for an installation, the same on every machine for the same number.
     static func made(for subject: Subject, _ generation: Int) -> String {
         RuleID.adobe("I1").fire()
         let name = String(joining: "adobe.ecid:", subject.rawValue, "#", generation.description)
@@ -23,7 +23,7 @@ enum Identity {
         digest[start..<(start + 8)].reduce(UInt64(0)) { $0 << 8 | UInt64($1) } & UInt64(Int64.max)
     }
 
-    /// Puts 19 decimal digits into the room: so many has the greatest number.
+    /// Writes a number into the buffer as 19 decimal digits, the length of the greatest number.
     private static func put(_ number: UInt64, in room: UnsafeMutableBufferPointer<UInt8>, before end: Int) {
         var rest = number
         for place in (end - 19..<end).reversed() {
@@ -38,9 +38,9 @@ enum Identity {
     }
 }
 
-/// The vendor's words for a push service.
+/// The vendor's names of a push service.
 struct PushService {
-    /// The word in registrations.
+    /// The name in registrations.
     let platform: String
     /// The number of its tokens at the identity service.
     let source: String
@@ -59,13 +59,13 @@ struct PushService {
         self = row
     }
 
-    /// The service by its word in registrations.
+    /// Creates the service from its name in registrations.
     init?(platform: String) {
         guard let row = Self.rows.values.first(where: { $0.platform == platform }) else { return nil }
         self = row
     }
 
-    /// The form of the service's tokens on the wire; nil if the text is not a token.
+    /// Returns the form of the service's tokens on the wire; nil if the text is not a token.
     static func text(of token: PushToken) -> String? {
         let bytes = token.value.utf8
         switch token.service {

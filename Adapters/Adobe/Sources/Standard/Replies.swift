@@ -1,7 +1,7 @@
 import PatchbayAdapterKit
 import PatchbayModel
 
-/// What the vendor's answers mean. Four tables; all repeat after the same pause, without a limit.
+/// The meanings of the vendor's replies, in four tables. All retry at the same interval, without a limit.
 enum RetryLaw: CaseIterable {
     /// Tracking.
     case hits
@@ -12,7 +12,7 @@ enum RetryLaw: CaseIterable {
     /// Push tokens and opt-outs.
     case identity
 
-    /// Between two attempts: constant and without a limit, or what the server asks for if that is longer, up to an hour.
+    /// The interval between two attempts: constant, or the interval that the server asks for if longer, up to an hour.
     static let backoff = Backoff([.seconds(30)], longest: .seconds(3600))
 
     static func law(of endpoint: AdobeDevice.Endpoint, _ settings: AdobeSettings) -> RetryLaw {
@@ -36,10 +36,10 @@ enum RetryLaw: CaseIterable {
 
     func row(for outcome: Outcome) -> ReplyRow { table.row(for: outcome) }
 
-    /// What a row means under the settings, which widen what the vendor's SDKs differ about.
+    /// Returns the meaning of a row under the settings, which cover differences between the vendor's SDKs.
     ///
-    /// With `endsReach` the request takes a push token back or notifies of an opt-out: it is repeated until it is answered,
-    /// whatever the settings say.
+    /// With `endsReach`, the request takes a push token back or reports an opt-out. It is repeated until a reply arrives,
+    /// regardless of the settings.
     func meaning(_ row: ReplyRow, _ outcome: Outcome, _ settings: AdobeSettings, endsReach: Bool = false)
         -> ReplyMeaning
     {
@@ -51,7 +51,7 @@ enum RetryLaw: CaseIterable {
         case .replied(let reply) where self == .hits && reply.redirects(within: settings.base):
             RuleID.adobe("Q12").fire()
             return .accepted
-        // An opt-out is not given up for a fault of the service.
+        // A fault of the service does not complete an opt-out.
         case .replied(let reply) where endsReach && (reply.status >= 500 || reply.status == 429): return .retry
         case .replied: return row.meaning
         case .failed(let failure):
@@ -63,7 +63,7 @@ enum RetryLaw: CaseIterable {
         }
     }
 
-    /// The transport's words for failures that the vendor's iOS SDK repeats.
+    /// The transport's codes of failures that the vendor's iOS SDK retries.
     private var words: Set<String> {
         switch self {
         case .hits, .registrations, .identity: ["offline"]
@@ -94,7 +94,7 @@ extension ReplyTable {
             .status(404...404, .refused, .replyNotFound, rule: .adobe("G6")),
         ] + again + [.noAnswer(.retry, .noReply, rule: .adobe("Q7"))]
 
-    /// A redirect that leaves the tracking server; `RetryLaw.meaning` accepts one that stays there.
+    /// A redirect to another host than the tracking server. `RetryLaw.meaning` accepts a redirect within that host.
     private static let redirect = ReplyRow.reply(
         "a redirect to another host",
         .retry,
@@ -102,7 +102,7 @@ extension ReplyTable {
         rule: .adobe("Q12")
     ) { (300...399).contains($0.status) && $0[header: "Location"] != nil }
 
-    /// Attributes: every 2xx is a yes.
+    /// Attributes: every 2xx is a success.
     static let adobePostbacks = ReplyTable(
         [page, .status(200...299, .accepted, rule: .adobe("Q8"))] + again
             + [.noAnswer(.retry, .noReply, rule: .adobe("Q7"))],

@@ -2,9 +2,9 @@ import PatchbayAdapterKit
 import PatchbayJSON
 import PatchbayModel
 
-// What goes to the vendor, one row per field.
+// The requests to the vendor, one row per field.
 
-/// What is told about a push message, by the vendor's number.
+/// The push interactions, with the vendor's numbers.
 enum PushAction: String, Codable, Sendable {
     /// The app was opened through it.
     case open = "1"
@@ -14,7 +14,7 @@ enum PushAction: String, Codable, Sendable {
     case impression = "7"
 }
 
-/// One word about a push message.
+/// A report of a push interaction.
 struct TrackingCall: Sendable {
     var broadlogID: String
     var deliveryID: String
@@ -37,7 +37,7 @@ struct TrackingCall: Sendable {
     )
 }
 
-/// A mobile profile; attributes stand beside these two.
+/// A mobile profile. The attributes follow these two fields.
 struct ProfileCall: Sendable {
     var ecid: String
     var platform: String
@@ -51,7 +51,7 @@ struct ProfileCall: Sendable {
     )
 }
 
-/// A push token on its way to the identity service.
+/// A push token for the identity service.
 struct TokenCall: Sendable {
     var organizationID: String
     var ecid: String
@@ -74,7 +74,7 @@ struct TokenCall: Sendable {
     )
 }
 
-/// The notification of an opt-out for the identity service.
+/// An opt-out for the identity service.
 struct OptOutCall: Sendable {
     var organizationID: String
     var ecid: String

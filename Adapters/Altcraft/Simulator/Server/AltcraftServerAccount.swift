@@ -1,16 +1,16 @@
 public import PatchbayJSON
 
-/// What a simulated platform remembers of its database. Every list has a fixed order, so that equal states have equal JSON.
+/// The state of a simulated database. Every list has a fixed order, so that equal states have equal JSON.
 public struct AltcraftServerAccount: Codable, Sendable, Equatable {
     /// A person.
     public struct Profile: Codable, Sendable, Equatable {
-        /// The vendor's id; ids grow.
+        /// The vendor's id. Later profiles have greater ids.
         public var id: String
         /// Profile fields, as a JSON object.
         public var fields: JSONValue = [:]
         /// Subscriptions, as the platform shows them, oldest first.
         public var subscriptions: [JSONValue] = []
-        /// How often an opt-out was recorded; a suspension records none.
+        /// The number of recorded opt-outs. A suspension records none.
         public var optOuts = 0
     }
 
@@ -20,13 +20,13 @@ public struct AltcraftServerAccount: Codable, Sendable, Equatable {
         public var profile: String
         /// The goal's name.
         public var name: String
-        /// Value, date and data, as they came.
+        /// Value, date and data, unchanged.
         public var content: JSONValue
     }
 
     /// Profiles, oldest first.
     public var profiles: [Profile] = []
-    /// How many profiles there ever were.
+    /// The number of profiles created so far.
     public var made = 0
     /// Goals, oldest first.
     public var goals: [Goal] = []
@@ -39,7 +39,7 @@ public struct AltcraftServerAccount: Codable, Sendable, Equatable {
     /// Requests by method and status.
     public var counts: [String: Int] = [:]
 
-    /// Where profiles stand, for whoever looks for one; no part of what the platform remembers.
+    /// An index for finding profiles. It is not part of the platform's state.
     private var index = ProfileIndex()
 
     /// A database without profiles.
@@ -51,7 +51,7 @@ public struct AltcraftServerAccount: Codable, Sendable, Equatable {
 }
 
 extension AltcraftServerAccount {
-    /// The place of the oldest profile that holds a value in a field.
+    /// Returns the index of the oldest profile with a value in a field.
     mutating func place(of value: String, in field: String) -> Int? { places(of: value, in: field).first }
 
     /// The places of all profiles that hold a value in a field, oldest first.
@@ -74,14 +74,15 @@ extension AltcraftServerAccount {
 }
 
 extension AltcraftServerAccount.Profile {
-    /// What a field holds, as texts.
+    /// Returns the texts in a field.
     func values(in field: String) -> [String] {
         guard let held = fields[field] else { return [] }
         return (held.array ?? [held]).compactMap { $0.string ?? $0.number?.text }
     }
 }
 
-/// Where profiles stand by a field's values: made where it is first asked for. Two states are equal whatever is known of them.
+/// An index of profiles by a field's values, created at the first query. All indexes are equal, so that it does not affect
+/// the equality of states.
 private struct ProfileIndex: Sendable, Equatable {
     private var places: [String: [String: [Int]]] = [:]
 

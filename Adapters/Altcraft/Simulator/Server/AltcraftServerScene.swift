@@ -2,8 +2,8 @@ public import PatchbayAdapterKit
 public import PatchbayJSON
 public import PatchbayModel
 
-/// Random runs of faults at the platform's API: no request while the vendor has closed, no goal and no increment twice, and
-/// in the end the values that were said last.
+/// The test profile of the server API for random faults. No request leaves during a closed period, no goal or increment is
+/// sent twice, and the latest values arrive.
 public struct AltcraftServerScene: VendorScene {
     public typealias Simulator = AltcraftServerSimulator
 
@@ -32,7 +32,7 @@ public struct AltcraftServerScene: VendorScene {
         }
     }
 
-    /// Memory claims nothing of a person; what the vendor holds is compared where an exchange is cut.
+    /// The memory holds no expected values of a person, so interrupted exchanges are checked against the account's data.
     public static let expectedState = ExpectedState { (account: AltcraftServerAccount, _) in
         [
             "profiles": .array(

@@ -2,12 +2,15 @@ public import PatchbayAdapterKit
 public import PatchbayJSON
 public import PatchbayModel
 
-/// The platform's API, played by a pure value: imports, deletions, goals, push events and pages of one database.
+/// A simulator of the platform's API, as a pure value: imports, deletions, goals, push events and pages of one database.
 ///
-/// As strict as the documents: a token with every request, a database that exists, a verdict for each profile of an import.
-/// Where they are silent the choices are: an error's number is the HTTP status, too; a profile that is not there is 404 for
-/// deletions and goals; a page begins after the profile that its pointer names; a setting makes one bad profile refuse its
-/// whole request.
+/// It is as strict as the documents: every request needs a token and an existing database, and an import returns a result
+/// for each profile. Where the documents state nothing, it makes these choices:
+///
+/// - An error's number is the HTTP status, too.
+/// - A missing profile is 404 for deletions and goals.
+/// - A page begins after the profile that its pointer names.
+/// - With a setting, one bad profile refuses its whole request.
 public struct AltcraftServerSimulator: VendorSimulator {
     public static let id: AdapterID = "altcraft-server"
 
@@ -80,7 +83,7 @@ public struct AltcraftServerSimulator: VendorSimulator {
         }
     }
 
-    /// Where a profile is found: a field, and a value in it.
+    /// Returns the field and the value that identify a profile.
     private func key(_ body: JSONObject, _ data: JSONObject?) throws(Refusal) -> (field: String, value: String) {
         switch body["matching"]?.string ?? "email" {
         case "email", "email_profile":
@@ -243,7 +246,7 @@ public struct AltcraftServerSimulator: VendorSimulator {
         ]
     }
 
-    /// Where the profiles stand, oldest first, of which a query for texts in one field speaks; nil for any other query.
+    /// Returns the indices of the profiles that match a query for texts in one field, oldest first; nil for any other query.
     private static func places(_ query: JSONValue?, _ state: inout AltcraftServerAccount) -> [Int]? {
         guard let condition = query?.object?.first, query?.object?.count == 1, condition.name != "$or",
             let wanted = condition.value["$in"]?.array
@@ -297,7 +300,7 @@ public struct AltcraftServerSimulator: VendorSimulator {
     }
 }
 
-/// What a simulated platform is like.
+/// The settings of a simulated platform.
 struct AltcraftServerSimulatorSettings: Sendable {
     var apiToken: Secret?
     var database = 1

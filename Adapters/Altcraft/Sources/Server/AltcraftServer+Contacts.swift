@@ -3,7 +3,7 @@ public import PatchbayJSON
 public import PatchbayModel
 
 extension AltcraftServer: ContactAPI {
-    /// What a contact's key is.
+    /// The kind of identifier that is a contact's key.
     public var keyKind: IdentifierKind {
         switch settings.matching {
         case .custom: .external
@@ -17,9 +17,9 @@ extension AltcraftServer: ContactAPI {
         settings.matching == .phone ? Address.phone(text) ?? text : text
     }
 
-    /// How contacts are asked for.
+    /// How contacts are queried: several at a time, by key.
     public var reading: ContactReading? { .byKeys(atMost: ServerPace.lookUps) }
-    /// An erasure that takes a contact out of the database and reaches nothing else.
+    /// The options of an erasure that removes a contact from the database only.
     public var removal: JSONObject? { [:] }
 
     /// Every field but the e-mail address can be unset.
@@ -27,7 +27,7 @@ extension AltcraftServer: ContactAPI {
         settings.identifierFields[kind].flatMap { $0 == "email" ? nil : AttributeName(rawValue: $0) }
     }
 
-    /// The question in the vendor's words.
+    /// Returns the vendor's query for a contact.
     public func question(for wanted: ContactQuestion) -> ReadRequest {
         guard case .keys(let keys) = wanted else { return ReadRequest("profiles") }
         let known = keys.compactMap { ProfileKey(text: $0, settings) }
@@ -36,7 +36,7 @@ extension AltcraftServer: ContactAPI {
         return ReadRequest("profiles", arguments: ["query": query, "limit": .integer(PageQuestion.most)])
     }
 
-    /// What an answer shows.
+    /// Returns the contacts of a reply.
     public func contacts(in answer: JSONValue, to wanted: ContactQuestion) -> ContactPage {
         guard case .keys(let keys) = wanted else { return ContactPage() }
         let profiles = answer["profiles"]?.array ?? []
@@ -47,7 +47,7 @@ extension AltcraftServer: ContactAPI {
         )
     }
 
-    /// What would be read back.
+    /// Returns the contact that a query would return after the operations.
     public func image(of operations: [EngagementOperation]) -> Contact {
         guard let first = operations.first else { return Contact() }
         let key = first.contactKey
@@ -70,20 +70,20 @@ extension AltcraftServer: ContactAPI {
         return contact
     }
 
-    /// What the platform notes of a profile by itself: its state, and when, from where and by what it was registered.
+    /// The attributes that the platform sets itself: the profile's state, and the time and origin of its registration.
     public var vendorAttributes: Set<AttributeName> {
         let names = attributeNames
         return Set(["_status", "_regdate", "_regip", "_vendor"].map { names[$0] ?? AttributeName(rawValue: $0) })
     }
 
-    /// A subscription has an address: without one there is none.
+    /// The findings of unneeded opt-outs. A subscription has an address, so a profile without an address has none.
     public var unneededOptOuts: Set<String> { [ServerFinding.nobodyToLeave.code] }
 
     private var attributeNames: [String: AttributeName] {
         Dictionary(settings.fieldNames.map { ($1, $0) }, uniquingKeysWith: min)
     }
 
-    /// The requests that an amount makes.
+    /// Returns the number of requests for an amount of operations.
     public func work(for amount: ServerAmount) -> [ServerWork] {
         let most = settings.profilesPerRequest
         let imports = [Action.Kind.identify, .changeAttributes, .changeTags, .changeSubscription]
@@ -135,7 +135,7 @@ extension AltcraftServer: ContactAPI {
         return AttributeValue(plain: json)
     }
 
-    /// A resource may be subscribed with several addresses: what allows least counts.
+    /// Returns a profile's subscriptions. If a resource has several addresses, the status that permits the least counts.
     private func subscriptions(of profile: JSONValue) -> [Subscription] {
         var all: [Subscription] = []
         for shown in (profile[ProfileRow.subscriptions]?.array ?? []).map(ShownSubscription.init) where !shown.isDeleted

@@ -9,8 +9,8 @@ extension AltcraftServer {
         return meaning
     }
 
-    /// What was owed to a contact is applied by the operation that made it, before its later ones; a deleted contact is owed
-    /// nothing.
+    /// Applies owed opt-outs of a contact with the operation that created it, before its later operations. The deletion of a
+    /// contact removes them.
     private func applyOwed(_ exchange: Exchange<Self>, _ meaning: inout Interpretation<Self>, _ memory: inout Memory) {
         for pending in exchange.operations {
             guard let key = ProfileKey(pending.operation, settings), let verdict = meaning.verdicts[pending.id] else {
@@ -31,7 +31,7 @@ extension AltcraftServer {
         }
     }
 
-    /// How an operation goes on when the first of what was owed is applied, or has nothing to change.
+    /// Returns the verdict after the first owed opt-out is applied or has no effect.
     private func next(behind owed: [Memory.Owed]) -> Verdict<Self> {
         let rest = Array(owed.dropFirst())
         return rest.isEmpty ? .accepted() : .underway(Step(owed: rest))
@@ -44,7 +44,7 @@ extension AltcraftServer {
         }
         let row = ReplyTable.altcraftServer.row(for: exchange.outcome)
         if row.meaning == .retry { return interpretFailure(exchange, row, &memory) }
-        // Whoever says yes or no by name is there.
+        // A reply with the vendor's own result proves that the vendor is available.
         (memory.failures, memory.closedUntil) = (0, nil)
         switch (row.meaning, exchange.endpoint) {
         case (.suspend, _):
@@ -52,7 +52,7 @@ extension AltcraftServer {
             meaning.suspension = (row.finding ?? ServerFinding.refused).at(detail: exchange.outcome.reply?.codeText)
             return meaning
         case (.refused, .deleteProfile) where exchange.outcome.reply?.json?["error"]?.integer == 404:
-            // The vendor's own word; a status alone may be of whoever stands in between.
+            // Only the vendor's own error number is proof. A bare status may come from a proxy.
             return Interpretation(exchange.operations) { _ in .unchanged(ServerFinding.nobody.at()) }
         case (.refused, _): return halved(exchange, row.finding ?? ServerFinding.refused)
         case (_, .importProfiles), (_, .increment): return interpretWithoutRows(exchange)
@@ -66,7 +66,7 @@ extension AltcraftServer {
 
     // MARK: Failures
 
-    /// Not now: every lane stays away for a time, and what was carried for longer each time.
+    /// Handles a temporary failure: every lane waits, and the operations' own delays grow.
     private func interpretFailure(_ exchange: Exchange<Self>, _ row: ReplyRow, _ memory: inout Memory)
         -> Interpretation<Self>
     {
@@ -74,7 +74,7 @@ extension AltcraftServer {
         if asked != nil { RuleID.altcraft("V21").fire() }
         let next = ServerPace.backoff.stayAway(&memory.failures, until: &memory.closedUntil, asked: asked, at: moment)
         let code = exchange.outcome.reply?.code
-        // A yes that can't be read may be one.
+        // An unreadable success may mean that the request was processed.
         let isTrouble = code.map { $0 == 0 || (500...599).contains($0) } ?? false
         let isUncertain = (exchange.mayHaveWorked || isTrouble) && code != 503
         return Interpretation(exchange.operations) { pending in
@@ -86,7 +86,7 @@ extension AltcraftServer {
         }
     }
 
-    /// A refused group goes again in halves, until the one at fault stands alone and ends (V9).
+    /// Splits a refused group in halves until the bad operation is alone and is rejected (V9).
     private func halved(_ exchange: Exchange<Self>, _ finding: FindingRow) -> Interpretation<Self> {
         guard exchange.operations.count > 1 else {
             var finding = finding.at("action")
@@ -108,7 +108,7 @@ extension AltcraftServer {
 
     // MARK: Profiles
 
-    /// What the vendor says of each profile; nil unless it says as much as profiles were sent.
+    /// Returns the vendor's result for each profile; nil unless it has as many results as the request had profiles.
     private func results(_ exchange: Exchange<Self>) -> [JSONValue]? {
         guard exchange.endpoint == .importProfiles || exchange.endpoint == .increment,
             let reply = exchange.outcome.reply, reply.isSuccess || reply.status == 400,
@@ -125,7 +125,7 @@ extension AltcraftServer {
             let reply = WireResponse(200, json: result)
             let row = ReplyTable.altcraftServer.row(for: .replied(reply))
             switch row.meaning {
-            case .accepted: verdicts[pending.id] = ending(of: pending)
+            case .accepted: verdicts[pending.id] = verdictAfterImport(of: pending)
             case .refused:
                 var finding = (row.finding ?? ServerFinding.refused).at("action")
                 finding.vendor = VendorReply(status: exchange.outcome.reply?.status ?? 200, code: reply.codeText)
@@ -143,17 +143,17 @@ extension AltcraftServer {
         return Interpretation(verdicts, suspension: suspension)
     }
 
-    private func ending(of pending: Pending<Self>) -> Verdict<Self> {
+    private func verdictAfterImport(of pending: Pending<Self>) -> Verdict<Self> {
         if let owed = pending.step?.owed { return next(behind: owed) }
         guard ProfileRow.needsSecond(pending.operation, pending.step) else { return .accepted() }
         RuleID.altcraft("V11").fire()
         return .underway(Step(addsTags: true))
     }
 
-    /// A yes that does not say what became of each profile: one alone is meant, of several nobody knows which.
+    /// Handles a success without results per profile. It is clear for one profile and ambiguous for several.
     private func interpretWithoutRows(_ exchange: Exchange<Self>) -> Interpretation<Self> {
         if exchange.operations.count == 1, exchange.outcome.reply?.json?["result"]?.array?.isEmpty ?? true {
-            return Interpretation(exchange.operations) { ending(of: $0) }
+            return Interpretation(exchange.operations) { verdictAfterImport(of: $0) }
         }
         if exchange.endpoint == .increment, settings.uncertainDelivery == .reject {
             return Interpretation(exchange.operations) { _ in .rejected(ServerFinding.uncertainDelivery.at("action")) }
@@ -236,14 +236,14 @@ extension AltcraftServer {
     }
 }
 
-/// Where a page may name the next one. The vendor documents that it does, and not under which name; without one the last
-/// profile's id is taken, as in the vendor's example.
+/// Reads the pointer to the next page. The vendor documents the pointer without its name. If it is missing, the last
+/// profile's id is used, as in the vendor's example.
 enum PagePointers: Sendable {
     static let names = ["next_id", "from_id", "next"]
 }
 
 extension WireResponse {
-    /// The vendor's number: the body's, else the status of a failure; 0 for a yes.
+    /// The vendor's error number: from the body, otherwise the status of a failure; 0 for a success.
     var code: Int {
         let own = json?["error"]?.integer.flatMap(Int.init(exactly:)) ?? 0
         return own != 0 ? own : isSuccess ? 0 : status

@@ -4,7 +4,7 @@ import PatchbayModel
 
 extension AltcraftServer {
     public func plan(_ pending: PendingOperations<Self>, memory: Memory, at moment: Moment) -> Plan<Self> {
-        let idle = pending.compactMap { one in ending(without: one).map { (one.id, $0) } }
+        let idle = pending.compactMap { one in finalVerdict(without: one).map { (one.id, $0) } }
         if !idle.isEmpty { return .settle(Dictionary(idle) { first, _ in first }) }
         if let closed = memory.closedUntil, closed > moment.now {
             return .wait(until: closed, because: ServerFinding.closed.at())
@@ -12,8 +12,8 @@ extension AltcraftServer {
         return .send(transmission(for: pending[0], pending, ServerRequests(settings: settings)))
     }
 
-    /// How an operation ends that needs no request; nil where it needs one.
-    private func ending(without one: Pending<Self>) -> Verdict<Self>? {
+    /// Returns the verdict of an operation that needs no request; nil if it needs one.
+    private func finalVerdict(without one: Pending<Self>) -> Verdict<Self>? {
         switch one.operation.action {
         case .identify where ProfileRow(one.operation, nil, settings).fields.isEmpty:
             .unchanged(ServerFinding.keyKnown.at())
@@ -23,9 +23,9 @@ extension AltcraftServer {
         }
     }
 
-    // MARK: What leaves
+    // MARK: Requests
 
-    /// The request for the first of the window and for all that goes with it.
+    /// Returns the request for the first operation of the window and the operations that share it.
     private func transmission(
         for head: Pending<Self>,
         _ pending: PendingOperations<Self>,
@@ -51,7 +51,7 @@ extension AltcraftServer {
         return rows(head, pending, requests)
     }
 
-    /// The question for the addresses of the first of the window and of all that goes with it.
+    /// Returns the query for the addresses of the first operation and the operations that share the request.
     private func lookUp(_ head: Pending<Self>, _ pending: PendingOperations<Self>, _ requests: ServerRequests)
         -> Transmission<Self>
     {
@@ -77,8 +77,8 @@ extension AltcraftServer {
         }
     }
 
-    /// What goes with the first of the window: one of each contact, up to so many that pass, and none that must stay among
-    /// fewer (V9).
+    /// Returns the operations that share a request with the first one: one per contact, at most `limit` that pass the test,
+    /// with the same limit from earlier refusals (V9).
     private func group(
         of head: Pending<Self>,
         _ pending: PendingOperations<Self>,
@@ -90,7 +90,7 @@ extension AltcraftServer {
             guard !one.isImmediate, one.step?.most == head.step?.most, test(one),
                 let key = ProfileKey(one.operation, settings)
             else { return false }
-            // Two subjects may speak of one contact.
+            // Two subjects may have the same contact.
             return keys.insert(key).inserted
         }
     }

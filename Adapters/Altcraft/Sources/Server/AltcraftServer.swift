@@ -4,22 +4,22 @@ public import PatchbayModel
 
 /// The server API of Altcraft: its documented API, for back ends and migrations.
 ///
-/// A subject is a contact here, and the platform finds its profile by the contact's key. Fields, tags and subscriptions are
-/// imported, many profiles in a request and a verdict for each; events are goals; a few lanes share one word to stay away.
+/// A subject is a contact, and the platform finds its profile by the contact's key. Fields, tags and subscriptions are
+/// imported, many profiles per request, with a result for each. Events are goals. All lanes share one retry time.
 public struct AltcraftServer: VendorAdapter {
     public typealias Settings = AltcraftServerSettings
 
     /// The requests of this API.
     public enum Endpoint: String, AdapterEndpoint {
-        /// Profiles, made or changed.
+        /// Creates or changes profiles.
         case importProfiles
-        /// The same with fields that grow. Journaled, because a repeat would count again.
+        /// Creates or changes profiles with increments. Journaled, because a repeat would count twice.
         case increment
         /// Which addresses profiles have, before their subscriptions are changed.
         case lookUp
         /// A profile to be forgotten.
         case deleteProfile
-        /// A custom event. Journaled, because a repeat would count again.
+        /// Records a custom event. Journaled, because a repeat would count twice.
         case goal
         /// A push message that arrived or was opened.
         case pushEvent
@@ -29,15 +29,15 @@ public struct AltcraftServer: VendorAdapter {
         public var isJournaled: Bool { self == .increment || self == .goal }
     }
 
-    /// How far an operation got.
+    /// The progress of an operation.
     public struct Step: Codable, Sendable, Equatable {
-        /// Most operations that it may go together with, because one of them was refused.
+        /// The maximum number of operations in its request, after a refusal of a larger group.
         var most: Int?
         /// The old tags are deleted: the new ones are added.
         var addsTags: Bool?
         /// The subscriptions of the profile that the operation changes.
         var targets: [SubscriptionTarget]?
-        /// What is owed to the contact that the operation made, the one that is applied now first.
+        /// The opt-outs owed to the contact that the operation created; the first is applied next.
         var owed: [Memory.Owed]?
     }
 
@@ -81,7 +81,7 @@ public struct AltcraftServer: VendorAdapter {
         }
     }
 
-    /// Push events name a message, and a page of profiles nobody.
+    /// Returns the findings about the contact's key. Push events refer to a message, and a page of profiles to no contact.
     private func keyProblems(_ operation: EngagementOperation) -> [Finding] {
         switch operation.action {
         case .track(.push), .readBack: return []
@@ -122,15 +122,15 @@ extension EngagementOperation {
     var contactKey: String { (contact ?? subject.rawValue).trimmed }
 }
 
-/// How the platform finds one contact's profile.
+/// The key by which the platform finds a contact's profile.
 struct ProfileKey: Hashable, Sendable {
-    /// The profile field that holds it.
+    /// The profile field of the key.
     let field: String
     /// The key as the platform compares it.
     let text: String
     let matching: AltcraftServerSettings.Matching
 
-    /// The key of an operation's contact; nil if it has not the form that the matching needs.
+    /// Creates the key of an operation's contact; nil if it does not have the form that the matching needs.
     init?(_ operation: EngagementOperation, _ settings: AltcraftServerSettings) {
         self.init(text: operation.contactKey, settings)
     }
@@ -142,7 +142,7 @@ struct ProfileKey: Hashable, Sendable {
 
     func hash(into hasher: inout Hasher) { hasher.combine(ScalarString(text)) }
 
-    /// The key that a text is; nil if it has not the form that the matching needs.
+    /// Creates the key from a text; nil if it does not have the form that the matching needs.
     init?(text key: String, _ settings: AltcraftServerSettings) {
         RuleID.altcraft("V4").fire()
         matching = settings.matching
@@ -166,7 +166,7 @@ struct ProfileKey: Hashable, Sendable {
     /// The key among the profile's own fields.
     var value: JSONValue { matching == .phone ? [.string(text)] : .string(text) }
 
-    /// The spellings under which it is asked for: the platform may keep an address in lower case.
+    /// The spellings to query. The platform may store an address in lower case.
     var spellings: [String] {
         let lower = text.lowercased()
         return email == nil || ScalarString.equal(lower, text) ? [text] : [text, lower]

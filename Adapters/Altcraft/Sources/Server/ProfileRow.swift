@@ -2,16 +2,16 @@ import PatchbayAdapterKit
 import PatchbayJSON
 import PatchbayModel
 
-/// One profile of an import: what one operation says of its contact.
+/// A profile of an import: the changes of one operation to its contact.
 ///
-/// A field holds one instruction, and nobody says in which order equal profiles of a request are imported: so an operation
-/// has a row of its own, and a contact one row in a request.
+/// A field holds one instruction, and the order in which equal profiles of a request are imported is not documented.
+/// Therefore each operation has a row of its own, and a request contains one row per contact.
 struct ProfileRow: Sendable {
     /// The fields, without the key.
     private(set) var fields = JSONObject()
-    /// What is to be said; errors where nothing is left to send.
+    /// The findings; errors if nothing is left to send.
     private(set) var findings: [Finding] = []
-    /// Whether the operation says nothing but who the contact is, which stands in every row.
+    /// Whether the operation contains only the contact's key, which is part of every row.
     private(set) var isKeyAlone = false
 
     private let settings: AltcraftServerSettings
@@ -37,11 +37,11 @@ struct ProfileRow: Sendable {
         }
     }
 
-    /// The row as it leaves: the key, then the fields.
+    /// Returns the row in the vendor's form: the key, then the fields.
     func object(_ key: ProfileKey) -> JSONObject {
         var object: JSONObject = [key.field: key.value]
         for field in fields {
-            // What is said of the field that finds the profile adds to it: several phone numbers may.
+            // Values of the key's field are added to the key: a profile may have several phone numbers.
             if field.name == key.field, let own = key.value.array {
                 let known = Set(own)
                 object[field.name] = .array(own + (field.value.array ?? []).filter { !known.contains($0) })
@@ -52,7 +52,7 @@ struct ProfileRow: Sendable {
         return object
     }
 
-    /// Whether a repeat would count again.
+    /// Whether a repeat would count twice.
     static func counts(_ operation: EngagementOperation, _ step: AltcraftServer.Step?) -> Bool {
         guard step?.owed == nil, case .changeAttributes(let changes) = operation.action else { return false }
         return changes.values.contains { if case .increment = $0 { true } else { false } }
@@ -110,7 +110,7 @@ struct ProfileRow: Sendable {
         }
     }
 
-    /// Whether a change of tags needs a second request, because a field takes one instruction.
+    /// Whether a change of tags needs a second request, because a field accepts one instruction.
     static func needsSecond(_ operation: EngagementOperation, _ step: AltcraftServer.Step?) -> Bool {
         guard step?.owed == nil, case .changeTags(let change) = operation.action else { return false }
         return change.replace == nil && step?.addsTags != true && !change.remove.isEmpty && !change.add.isEmpty
@@ -146,7 +146,7 @@ struct ProfileRow: Sendable {
 }
 
 extension Finding {
-    /// The same, where nothing else is left of the operation.
+    /// The finding as an error, for an operation without other content.
     fileprivate var asError: Finding {
         var copy = self
         copy.severity = .error
@@ -163,8 +163,8 @@ struct SubscriptionTarget: Codable, Sendable, Equatable {
     var provider: String?
     var token: String?
 
-    /// The profile field that holds addresses of a channel; empty where only devices have one; nil where the vendor has no
-    /// such channel here.
+    /// Returns the profile field with the addresses of a channel; empty if only devices have addresses; nil if the vendor has
+    /// no such channel.
     static func addressed(_ channel: Channel) -> String? {
         switch channel {
         case .email: "email"
@@ -193,10 +193,10 @@ struct SubscriptionTarget: Codable, Sendable, Equatable {
         return copy
     }
 
-    /// A subscription as the platform shows it; nil if it is gone, or has no address that can be written.
+    /// Reads a subscription as the platform shows it; nil if it was deleted or has no writable address.
     ///
-    /// The address stands in a part of the channel's own (`email_data`), or beside the rest; the part of text messages is
-    /// not documented, so each name that it may have is looked at.
+    /// The address is a member of the channel's own object (`email_data`), or of the subscription. The object of text messages
+    /// is not documented, so each possible name is tried.
     init?(shown json: JSONValue) {
         let shown = ShownSubscription(json)
         guard !shown.isDeleted, let channel = shown.channel, let resource = shown.resource else { return nil }
@@ -222,7 +222,7 @@ struct SubscriptionTarget: Codable, Sendable, Equatable {
             .filter { ShownSubscription($0).state == .subscribed }.compactMap(Self.init(shown:))
     }
 
-    /// Whether a profile shows anything by which the platform may reach the contact in a channel, even what can't be written here.
+    /// Whether a profile shows an address of the channel, even one that can't be written here.
     static func mayReach(_ channel: Channel, in profile: JSONValue?) -> Bool {
         let shown = profile?[ProfileRow.subscriptions] ?? .null
         guard shown.isNull || shown.array != nil else { return true }
@@ -233,8 +233,8 @@ struct SubscriptionTarget: Codable, Sendable, Equatable {
         return isSubscribed || ![.null, "", []].contains(own)
     }
 
-    /// The subscriptions that a change is about: those of the resource; else the channel's addresses in other resources;
-    /// else the profile's own address.
+    /// Returns the subscriptions that a change concerns: those of the resource; otherwise the channel's addresses in other
+    /// resources; otherwise the profile's own address.
     static func found(
         for subscription: Subscription,
         resource: Int,

@@ -1,6 +1,6 @@
 import PatchbayAdapterKit
 
-/// Everything that the server API says in words of its own. No row ever holds a person's value.
+/// The server API's own findings. No finding holds a personal value.
 enum ServerFinding: Sendable {
     static let keyBlank = FindingRow(
         "altcraft.server.key.blank",
@@ -370,7 +370,7 @@ enum ServerFinding: Sendable {
         remedy: "Correct the cause that the vendor's error code names, then replay the operation."
     )
 
-    /// Every row, for the descriptor; the last are those of fields and pushes, which both APIs share.
+    /// Every row, for the descriptor. The last rows are those of fields and pushes, which both APIs share.
     static let all: [FindingRow] = [
         keyBlank, keyForm, keyOther, keyKnown, option, identifierUnnamed, empty, reserved, resource,
         subscriptionChannel, subscriptionUnknown, subscriptionDetails, subscriptionNested, address, nobodyToLeave,

@@ -3,9 +3,9 @@ import PatchbayJSON
 import PatchbayModel
 
 extension AltcraftServer {
-    /// What all lanes share: the vendor's word to stay away. Nothing of a person.
+    /// The state that all lanes share: the retry time and the owed opt-outs. It contains no personal values.
     public struct Memory: AdapterMemory {
-        /// Failed requests in a row, and when the next may leave, whatever its lane.
+        /// The number of failed requests in a row, and the time of the next request in any lane.
         var failures = 0
         var closedUntil: Instant?
 
@@ -16,9 +16,9 @@ extension AltcraftServer {
 
         public var afterErase: Memory { self }
 
-        /// An opt-out that is applied when its contact is made.
+        /// An opt-out that is applied when its contact is created.
         struct Owed: Codable, Sendable, Equatable {
-            /// A mark of the contact's key: enough to find it again, too little to read it.
+            /// A mark of the contact's key, which identifies the key without revealing it.
             var contact: String
             var channel: Channel
             var topic: String?
@@ -30,7 +30,7 @@ extension AltcraftServer {
         /// The most opt-outs that are kept.
         static let owedLimit = 1_000
 
-        /// Keeps an opt-out in place of an earlier one for the same; false if there is no room.
+        /// Stores an opt-out in place of an earlier one for the same subscription. Returns false if the list is full.
         mutating func owe(_ one: Owed) -> Bool {
             var all = (owed ?? []).filter { !($0.contact == one.contact && $0.isAbout(one.channel, one.topic)) }
             guard all.count < Self.owedLimit else { return false }
@@ -39,7 +39,7 @@ extension AltcraftServer {
             return true
         }
 
-        /// Takes out what is owed to a contact.
+        /// Removes and returns the opt-outs owed to a contact.
         mutating func takeOwed(_ contact: String) -> [Owed] {
             guard let all = owed, all.contains(where: { $0.contact == contact }) else { return [] }
             let left = all.filter { $0.contact != contact }
@@ -57,13 +57,13 @@ extension AltcraftServer.Memory.Owed {
 }
 
 extension ProfileKey {
-    /// Enough to find the key again, too little to read it.
+    /// A mark that identifies the key without revealing it.
     var mark: String { RequestID.text(for: OperationID(rawValue: text), part: "key") }
 }
 
-/// How long the API waits; the vendor names no times.
+/// Intervals and limits; the vendor documents none.
 enum ServerPace: Sendable {
-    /// 2 s, doubled with each failure before, at most five minutes; chance parts the clients (V22).
+    /// A backoff of 2 s, doubled after each failure, at most five minutes, with random variation between clients (V22).
     static let backoff = Backoff.doubling(from: .seconds(2), upTo: .seconds(300), jitter: 0.25)
     /// Profiles that are looked up at once.
     static let lookUps = 100

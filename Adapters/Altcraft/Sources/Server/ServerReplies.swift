@@ -2,8 +2,8 @@ import PatchbayAdapterKit
 import PatchbayJSON
 
 extension ReplyTable {
-    /// What the vendor's answers mean at its server API, and what its word on one profile of an import means: the body's
-    /// number decides, else the status.
+    /// The meanings of the server API's replies and of an import's results per profile. The number in the body determines the
+    /// meaning, otherwise the status.
     static let altcraftServer = ReplyTable(
         [
             .webPage(.retry, ServerFinding.page, rule: .altcraft("V23")),

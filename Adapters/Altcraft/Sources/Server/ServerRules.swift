@@ -1,12 +1,12 @@
 import PatchbayAdapterKit
 import PatchbayModel
 
-/// The vendor's rules at its server API, V of the list that both APIs share; what fields look like is the same at both.
+/// The rules of the vendor's server API: group V of the list that both APIs share. The forms of fields are the same in both.
 enum AltcraftServerRules: Sendable {
     /// The rules of this API alone.
     static let own: [Rule] = table.map { Rule(.altcraft($0.0), $0.1, source: $0.2) }
 
-    /// Every rule that this API knows.
+    /// All rules of this API.
     static let all: [Rule] = own + Rule.altcraft.filter { shared.contains($0.id) }
 
     private static let shared: Set<RuleID> = Set(

@@ -8,12 +8,12 @@ public struct AltcraftSourceName: NeutralKey {
     public init(rawValue: String) { self.rawValue = rawValue }
 }
 
-/// What a back end's configuration says about one database of the platform. It holds the platform's API token, and so it
-/// never stands in an app.
+/// A back end's settings for one database of the platform. They contain the platform's API token, so they must never be part
+/// of an app.
 public struct AltcraftServerSettings: AdapterSettings {
     /// How the platform finds a contact's profile.
     public enum Matching: String, NeutralWord {
-        /// By a field of the database, which holds the contact's key.
+        /// By a field of the database with the contact's key.
         case custom
         /// By e-mail address, of the profile or of its subscriptions.
         case email
@@ -23,11 +23,11 @@ public struct AltcraftServerSettings: AdapterSettings {
         case phone
     }
 
-    /// What becomes of what must not happen twice, where nobody knows whether the platform did it.
+    /// The treatment of goals and increments whose delivery is uncertain.
     public enum UncertainDelivery: String, NeutralWord {
         /// It is rejected as unknown, and kept for a person to look at.
         case reject
-        /// It is sent again, and may count twice.
+        /// The operation is sent again, and may count twice.
         case `repeat`
     }
 
@@ -37,35 +37,35 @@ public struct AltcraftServerSettings: AdapterSettings {
     public var apiToken: Secret?
     /// The number of the database.
     public var database = 0
-    /// How a profile is found.
+    /// How the platform finds a contact's profile.
     public var matching = Matching.custom
-    /// With `custom`: the field that holds the contact's key.
+    /// With `custom`: the field with the contact's key.
     public var matchingField = ""
     /// Profile fields by kind of identifier.
     public var identifierFields: [IdentifierKind: String] = [.email: "email", .phone: "phones"]
     /// Profile fields of attributes, where they are called otherwise.
     public var fieldNames = AltcraftField.systemNames
-    /// The profile field of type tags; empty: none.
+    /// The profile field of type tags; empty for none.
     public var tagsField = ""
-    /// How a gender is written.
+    /// The form of a gender.
     public var genderForm = AltcraftSettings.GenderForm.code
     /// The numbers of resources, by `channel` or `channel.topic`.
     public var resources: [AltcraftSourceName: String] = [:]
-    /// The number of the pixel that receives goals; 0: none.
+    /// The number of the pixel that receives goals; 0 for none.
     public var pixel = 0
     /// The attribute of an event that is the goal's value, where it is a number.
     public var valueAttribute = "value"
     /// The member of a push message's payload that names it for this interface.
     public var uidKey = "_uid"
-    /// Whether triggers of campaigns and scenarios ignore what is sent.
+    /// Whether triggers of campaigns and scenarios ignore the requests.
     public var skipTriggers = false
-    /// What becomes of goals and increments in uncertain delivery.
+    /// The treatment of goals and increments whose delivery is uncertain.
     public var uncertainDelivery = UncertainDelivery.reject
     /// Most profiles of one request.
     public var profilesPerRequest = 1000
     /// Most bytes of one request's profiles.
     public var bytesPerRequest = 10_000_000
-    /// How many requests may be under way at once.
+    /// The maximum number of concurrent requests.
     public var lanes = 4
 
     /// The defaults; address, token and database are empty.
@@ -195,20 +195,20 @@ public struct AltcraftServerSettings: AdapterSettings {
         .integer("lanes", \.lanes, in: 1...4, default: 4, "How many requests may be under way at once."),
     ])
 
-    /// The device API's settings as far as fields go, for what both APIs write alike.
+    /// The device API's settings for fields, which both APIs write alike.
     var fields: AltcraftSettings {
         var settings = AltcraftSettings()
         (settings.fieldNames, settings.genderForm, settings.tagsField) = (fieldNames, genderForm, tagsField)
         return settings
     }
 
-    /// The resource of a channel, or of a topic of it; nil if the settings name none.
+    /// Returns the resource of a channel, or of one of its topics; nil if the settings name none.
     func resource(_ channel: Channel, _ topic: String?) -> Int? {
         let name = AltcraftSourceName(rawValue: Subscription.Key(channel: channel, topic: topic).settingName)
         return resources[name].flatMap(Int.init)
     }
 
-    /// What is wrong beyond each setting alone.
+    /// The findings about combinations of settings.
     var problems: [Finding] {
         var problems: [Finding] = []
         func refuse(_ name: String, _ reason: String, _ remedy: String) {

@@ -2,7 +2,7 @@ import PatchbayAdapterKit
 import PatchbayJSON
 import PatchbayModel
 
-/// Profiles to import, with what finds them.
+/// Profiles to import, with the matching mode.
 struct BatchRecord: Sendable {
     let settings: AltcraftServerSettings
     let rows: [JSONValue]
@@ -39,7 +39,7 @@ struct BatchRecord: Sendable {
     )
 }
 
-/// A profile to be forgotten.
+/// A profile to delete.
 struct DeletionRecord: Sendable {
     let settings: AltcraftServerSettings
     let key: ProfileKey
@@ -162,8 +162,8 @@ struct GoalRecord: Sendable {
 
     private static let marks = Set("!#$%&*+-.,:;'=?@^_()[]/\\| \t".unicodeScalars)
 
-    /// Letters of the Latin and Russian alphabets, currency signs, white space and some marks, as the vendor lists them; and
-    /// digits, which it forgets to.
+    /// Letters of the Latin and Russian alphabets, currency signs, white space and some marks, from the vendor's list, and
+    /// digits, which the list omits.
     private static func isNameable(_ scalar: Unicode.Scalar) -> Bool {
         if marks.contains(scalar) || scalar.properties.generalCategory == .currencySymbol { return true }
         switch scalar.value {
@@ -218,21 +218,21 @@ struct PushRecord: Sendable {
     }
 }
 
-/// The question for a page of profiles: a reader's, or the API's own for addresses.
+/// A query for a page of profiles: a caller's, or the API's own for addresses.
 struct PageQuestion: Sendable {
-    /// The pointer of the page before; nil for the first.
+    /// The pointer of the previous page; nil for the first page.
     var from: String?
     /// Most profiles of the page.
     var limit = PageQuestion.most
-    /// Which profiles, in the words of the platform's database; nil: all.
+    /// A filter in the syntax of the platform's database; nil for all profiles.
     var query: JSONValue?
-    /// Which fields of them; nil: all.
+    /// The fields to return; nil for all.
     var fields: [String]?
 
-    /// The most profiles of a page: the vendor's default; no higher limit is documented.
+    /// The maximum number of profiles per page: the vendor's default, because no higher limit is documented.
     static let most = 1000
 
-    /// What a reader asks for; nil if there is no such question.
+    /// Reads a caller's query; nil if it is invalid.
     init?(_ request: ReadRequest) {
         guard request.what == "profiles" else { return nil }
         for member in request.arguments {
@@ -262,7 +262,7 @@ struct PageQuestion: Sendable {
     }
 }
 
-/// The question as it leaves.
+/// A query in the vendor's form.
 struct PageRecord: Sendable {
     let settings: AltcraftServerSettings
     let question: PageQuestion
@@ -289,7 +289,7 @@ extension WireFormat<[String]> {
     static let names = WireFormat("array of texts", schema: ["type": "array"]) { .array($0.map(JSONValue.string)) }
 }
 
-/// Makes requests; every one carries the token in a header, so that no body and no address holds it.
+/// Makes requests. Each carries the token in a header, so that no body or address contains it.
 struct ServerRequests: Sendable {
     let settings: AltcraftServerSettings
 

@@ -1,13 +1,13 @@
 public import PatchbayJSON
 public import PatchbayModel
 
-/// What a simulated business unit remembers. Every list has a fixed order, so that equal states have equal JSON.
+/// The state of a simulated business unit. Every list has a fixed order, so that equal states have equal JSON.
 public struct SalesforceServerAccount: Codable, Sendable, Equatable {
-    /// A token that was handed out.
+    /// An issued token.
     public struct Token: Codable, Sendable, Equatable {
         /// The token.
         public var text: String
-        /// When it ends.
+        /// The time of expiry.
         public var until: Instant
     }
 
@@ -17,11 +17,11 @@ public struct SalesforceServerAccount: Codable, Sendable, Equatable {
         public var id: String
         /// The data extension's key.
         public var dataExtension: String
-        /// Its rows, as they came, until they are carried out.
+        /// The unprocessed rows, unchanged.
         public var rows: [JSONValue]
-        /// When it is complete.
+        /// The time of completion.
         public var readyAt: Instant
-        /// What became of each row: an error's code, or nothing where it was taken; nil until it is complete.
+        /// The result of each row: an error's code, or empty for an accepted row; nil until the job is complete.
         public var errors: [String]?
     }
 
@@ -35,9 +35,9 @@ public struct SalesforceServerAccount: Codable, Sendable, Equatable {
         public var data: JSONValue
     }
 
-    /// Tokens, oldest first; only the last one that was handed out is taken.
+    /// The issued tokens, oldest first. Only the latest is valid.
     public var tokens: [Token] = []
-    /// Rows by data extension and key: columns in lower case, as they come back.
+    /// The rows by data extension and key, with columns in lower case, as queries return them.
     public var rows: [String: [String: [String: JSONValue]]] = [:]
     /// Attributes of contacts, by key: `set/attribute`.
     public var contacts: [String: [String: JSONValue]] = [:]
@@ -45,7 +45,7 @@ public struct SalesforceServerAccount: Codable, Sendable, Equatable {
     public var jobs: [Job] = []
     /// Events, oldest first.
     public var events: [Event] = []
-    /// Keys whose deletion is queued, oldest first.
+    /// The keys with a queued deletion, oldest first.
     public var deletions: [String] = []
     /// Rules that a client broke.
     public var violations: [Violation] = []

@@ -2,8 +2,8 @@ public import PatchbayAdapterKit
 public import PatchbayJSON
 public import PatchbayModel
 
-/// Random runs of faults with rows in jobs: one token at a time, no request while the vendor has closed, and in the end the
-/// values that were said last.
+/// The test profile of the server API for random faults, with rows in jobs. One token is requested at a time, no request
+/// leaves during a closed period, and the latest values arrive.
 public struct SalesforceServerScene: VendorScene {
     public typealias Simulator = SalesforceServerSimulator
 
@@ -27,7 +27,7 @@ public struct SalesforceServerScene: VendorScene {
     }
 }
 
-/// The same with row sets that are answered at once.
+/// The same test profile with row sets that are processed at once.
 public struct SalesforceServerRowsScene: VendorScene {
     public typealias Simulator = SalesforceServerSimulator
 
@@ -51,7 +51,7 @@ public struct SalesforceServerRowsScene: VendorScene {
     }
 }
 
-/// What both scenes share.
+/// The common parts of both profiles.
 enum ServerScenes {
     static let settings: JSONObject = [
         "authUrl": "https://mc.auth.test", "restUrl": "https://mc.rest.test", "clientId": "client-1",
@@ -72,7 +72,7 @@ enum ServerScenes {
         }
     }
 
-    /// Memory claims nothing of a person; what the vendor holds is compared where an exchange is cut.
+    /// The memory holds no expected values of a person, so interrupted exchanges are checked against the account's data.
     static let expectedState = ExpectedState { (account: SalesforceServerAccount, _) in
         func list(_ rows: some Sequence<(key: String, value: [String: JSONValue])>) -> JSONValue {
             .array(
@@ -108,7 +108,7 @@ enum ServerScenes {
         problems += story.needlessTokens(isGood: { text, now in
             account.tokens.contains { $0.text == text && $0.until > now }
         })
-        // A job is asked for five seconds after it was handed in, and after each word that it is not complete.
+        // A job is queried five seconds after its start, and five seconds after each reply that it is incomplete.
         problems += story.early(["asyncRows", "asyncStatus"], carryingTheSame: true) { request in
             let status = request.outcome?.reply?.json?["status"]?["requestStatus"]?.string
             let isWaitedFor =

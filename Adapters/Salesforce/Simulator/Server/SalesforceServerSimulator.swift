@@ -2,12 +2,14 @@ public import PatchbayAdapterKit
 public import PatchbayJSON
 public import PatchbayModel
 
-/// The REST host of one business unit, and its host for tokens, played by a pure value.
+/// A simulator of the REST host of one business unit and of its token host, as a pure value.
 ///
-/// As strict as the documents: a row set with one bad row is refused whole, a job is only queued for a data extension that
-/// is there, a contact needs a set of addresses, and a token ends. Where the documents are silent the choices are: a
-/// contact that is there is a conflict for POST and one that is not is unknown to PATCH; a job takes eight seconds; an
-/// unknown path is 596.
+/// It is as strict as the documents: one bad row refuses its whole row set, a job needs an existing data extension, a
+/// contact needs a set of addresses, and a token expires. Where the documents state nothing, it makes these choices:
+///
+/// - An existing contact is a conflict for POST, and a missing one is unknown to PATCH.
+/// - A job takes eight seconds.
+/// - An unknown path is status 596.
 public struct SalesforceServerSimulator: VendorSimulator {
     public static let id: AdapterID = "salesforce-server"
 
@@ -109,7 +111,7 @@ public struct SalesforceServerSimulator: VendorSimulator {
         settings.dataExtensions.isEmpty || settings.dataExtensions.contains(dataExtension)
     }
 
-    /// What is wrong with a value of a column; nil if nothing is.
+    /// Returns the reason why a column refuses a value; nil if it accepts it.
     private func fault(_ column: String, _ value: JSONValue) -> String? {
         let isColumn =
             column.isEmpty || settings.columns.isEmpty
@@ -211,7 +213,7 @@ public struct SalesforceServerSimulator: VendorSimulator {
         return WireResponse(202, json: ["requestId": .string(id), "resultMessages": []])
     }
 
-    /// Jobs whose time has come are carried out, in order.
+    /// Carries out due jobs, in order.
     private func carryOut(_ state: inout SalesforceServerAccount, _ now: Instant) {
         for place in state.jobs.indices where state.jobs[place].errors == nil && state.jobs[place].readyAt <= now {
             let job = state.jobs[place]
@@ -353,13 +355,13 @@ extension String {
 }
 
 extension WireRequest {
-    /// Whether its content is JSON, by its own word.
+    /// Whether the request's content type is JSON.
     fileprivate var isJSON: Bool {
         self[header: "Content-Type"]?.prefix { $0 != ";" }.trimmed.lowercased() == "application/json"
     }
 }
 
-/// What a simulated business unit is like.
+/// The settings of a simulated business unit.
 struct SalesforceServerSimulatorSettings: Sendable {
     var clientID = ""
     var clientSecret: Secret?

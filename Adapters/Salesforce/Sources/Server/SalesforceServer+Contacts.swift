@@ -2,27 +2,27 @@ public import PatchbayAdapterKit
 public import PatchbayJSON
 public import PatchbayModel
 
-/// Contacts as rows of the data extension. What comes back is text in columns of lower case, and nobody says of which type.
+/// Contacts as rows of the data extension. A query returns text in lower-case columns, without their types.
 extension SalesforceServer: ContactAPI {
-    /// What a contact's key is.
+    /// The kind of identifier that is a contact's key.
     public var keyKind: IdentifierKind { .external }
 
-    /// Rows can be shown; the attribute sets of contacts can't.
+    /// How contacts are queried. Rows can be queried; the attribute sets of contacts can't.
     public var reading: ContactReading? {
         settings.route == .contacts || settings.dataExtension.isEmpty ? nil : .inPages(of: RowsQuestion.mostRows)
     }
 
-    /// The vendor's erasure takes a contact from the whole enterprise, and not its row from the data extension.
+    /// No removal: the vendor's erasure removes a contact from the whole enterprise, but not its row from the data extension.
     public var removal: JSONObject? { nil }
 
-    /// The attribute that stands for an identifier.
+    /// Returns the attribute for a kind of identifier.
     public func attribute(for kind: IdentifierKind) -> AttributeName? {
         settings.identifierColumns[kind].map(AttributeName.init).flatMap {
             settings.attributeNames[$0] == nil ? $0 : nil
         }
     }
 
-    /// The question in the vendor's words.
+    /// Returns the vendor's query for a contact.
     public func question(for wanted: ContactQuestion) -> ReadRequest {
         guard case .page(let page) = wanted else { return ReadRequest(ReadRequest.rows) }
         return ReadRequest(
@@ -31,7 +31,7 @@ extension SalesforceServer: ContactAPI {
         )
     }
 
-    /// What an answer shows.
+    /// Returns the contacts of a reply.
     public func contacts(in answer: JSONValue, to wanted: ContactQuestion) -> ContactPage {
         let found = (answer["items"]?.array ?? []).compactMap { item -> (key: String, contact: Contact)? in
             let keys = item["keys"]?.object ?? [:]
@@ -43,13 +43,13 @@ extension SalesforceServer: ContactAPI {
         return ContactPage(found, next: answer["isLast"]?.bool == false ? .integer(page + 1) : nil)
     }
 
-    /// What would be read back.
+    /// Returns the contact that a query would return after the operations.
     public func image(of operations: [EngagementOperation]) -> Contact {
         let row = row(of: operations)
         return contact(row.key, row.cells.map { ($0.name, $0.value) })
     }
 
-    /// The contact's address: without one the vendor takes no request about a contact (V19).
+    /// Returns the option with the contact's address. The vendor accepts no request about a contact without one (V19).
     public func options(for contact: Contact) -> JSONObject? {
         guard settings.route == .contacts else { return nil }
         func said(_ action: Action) -> [ServerCells.Cell] {
@@ -73,21 +73,21 @@ extension SalesforceServer: ContactAPI {
         return [ServerOptions.address: .object(JSONObject(row.address.map { ($0.name, $0.value) }))]
     }
 
-    /// The attributes whose columns are written empty.
+    /// Returns the attributes whose columns are cleared.
     public func emptied(by operations: [EngagementOperation]) -> Set<AttributeName> {
         Set(
             row(of: operations).cells.filter { Self.text($0.value) == nil }.compactMap { source(of: $0.name).attribute }
         )
     }
 
-    /// What the operations leave in the row.
+    /// Returns the row after the operations.
     private func row(of operations: [EngagementOperation]) -> ContactRow {
         var row = ContactRow(key: operations.first?.contactKey ?? "")
         for operation in operations { row.add(operation.id, cells(of: operation)) }
         return row
     }
 
-    /// The requests that an amount makes.
+    /// Returns the number of requests for an amount of operations.
     public func work(for amount: ServerAmount) -> [ServerWork] {
         switch settings.route {
         case .rows:
@@ -159,7 +159,7 @@ extension SalesforceServer: ContactAPI {
         return contact
     }
 
-    /// What a value stands for.
+    /// The meaning of a value.
     private enum Source {
         case key
         case identifier(IdentifierKind)
@@ -169,7 +169,7 @@ extension SalesforceServer: ContactAPI {
 
         var attribute: AttributeName? { if case .attribute(let name) = self { name } else { nil } }
 
-        /// What `contactAttributes` calls by that name.
+        /// Reads a name of the setting `contactAttributes`.
         init(_ name: String) {
             let parts = name.split(separator: ".", maxSplits: 1).map(String.init)
             switch (parts.first, parts.count > 1 ? parts[1] : nil) {
@@ -181,7 +181,7 @@ extension SalesforceServer: ContactAPI {
         }
     }
 
-    /// What stands in a column or, on the route of contacts, in a set's attribute.
+    /// Returns the meaning of a column or, on the route of contacts, of an attribute in a set.
     private func source(of name: String) -> Source {
         func key<Key: NeutralKey>(_ columns: [Key: String]) -> Key? {
             columns.filter { $0.value.isSameColumn(as: name) }.keys.min()
@@ -194,11 +194,13 @@ extension SalesforceServer: ContactAPI {
         if name.isSameColumn(as: settings.keyColumn) { return .key }
         if let kind = key(settings.identifierColumns) { return .identifier(kind) }
         if let tag = key(settings.tagColumns) { return .tag(tag) }
-        if let name = key(settings.subscriptionColumns) { return .subscription(Subscription.Key(settingName: name.rawValue)) }
+        if let name = key(settings.subscriptionColumns) {
+            return .subscription(Subscription.Key(settingName: name.rawValue))
+        }
         return .attribute(key(settings.attributeNames) ?? AttributeName(rawValue: name.lowercased()))
     }
 
-    /// A value as text; nil for nothing, which an empty text is, too.
+    /// Returns a value as text; nil for null and for an empty text.
     private static func text(_ value: JSONValue) -> String? {
         let text = value.string ?? value.number?.text ?? value.bool.map { $0 ? "true" : "false" } ?? ""
         if text == "True" || text == "False" { return text.lowercased() }

@@ -59,7 +59,7 @@ extension SalesforceServer {
 
     // MARK: Failures
 
-    /// How long the vendor asks to wait: by its header, or by the body's own member.
+    /// Returns the delay that the vendor asks for, in its header or in the body.
     private func asked(_ exchange: Exchange<Self>) -> Duration? {
         let inBody = exchange.outcome.reply?.retryAfterInBody
         let asked = exchange.retryAfter ?? inBody
@@ -67,7 +67,7 @@ extension SalesforceServer {
         return asked
     }
 
-    /// Not now: every lane stays away for a time, and what was carried for longer each time.
+    /// Handles a temporary failure: every lane waits, and the operations' own delays grow.
     private func interpretFailure(_ exchange: Exchange<Self>, _ row: ReplyRow, _ memory: inout Memory)
         -> Interpretation<Self>
     {
@@ -78,7 +78,7 @@ extension SalesforceServer {
         }
     }
 
-    /// A reply that says yes and not what: as if there was none.
+    /// Handles a success without the expected content as a missing reply.
     private func notUnderstood(_ exchange: Exchange<Self>, _ row: ReplyRow, _ memory: inout Memory)
         -> Interpretation<Self>
     {
@@ -115,7 +115,7 @@ extension SalesforceServer {
         return halved(exchange.operations, finding)
     }
 
-    /// A refused group goes again in halves, until the one at fault stands alone and ends (V10).
+    /// Splits a refused group in halves until the bad operation is alone and is rejected (V10).
     private func halved(
         _ operations: [Pending<Self>],
         of rows: Int? = nil,
@@ -136,12 +136,13 @@ extension SalesforceServer {
 
     // MARK: Yes
 
-    /// The vendor holds it: each operation, but one whose every value a later one of the same request replaced.
+    /// Returns the verdicts after a successful write. An operation whose values a later one of the same request replaced
+    /// completely is superseded.
     private func taken(_ exchange: Exchange<Self>) -> Interpretation<Self> {
-        Interpretation(endings(exchange.operations))
+        Interpretation(finalVerdicts(exchange.operations))
     }
 
-    private func endings(_ operations: [Pending<Self>]) -> [OperationID: Verdict<Self>] {
+    private func finalVerdicts(_ operations: [Pending<Self>]) -> [OperationID: Verdict<Self>] {
         let cells = Dictionary(operations.map { ($0.id, self.cells(of: $0.operation)) }) { first, _ in first }
         var verdicts: [OperationID: Verdict<Self>] = [:]
         for row in ContactRow.folding(operations, self.cells) {
@@ -214,7 +215,7 @@ extension SalesforceServer {
         }
     }
 
-    /// The vendor knows nothing of the job: its rows go into another, and after three such they are given up.
+    /// Handles a job that the vendor does not know. Its rows go into another job; after three lost jobs they are rejected.
     private func lost(_ exchange: Exchange<Self>) -> Interpretation<Self> {
         Interpretation(exchange.operations) { pending in
             let jobs = (pending.step?.lostJobs ?? 0) + 1
@@ -230,7 +231,7 @@ extension SalesforceServer {
         let hasFailed = first?.hasFailed == true
         let reply = exchange.outcome.reply?.json
         guard let reply, let items = reply["items"]?.array else {
-            // A job that ended with an error may have no results; its rows go again in halves.
+            // A job that ended with an error may have no results. Its rows are sent again in halves.
             return hasFailed && exchange.outcome.reply?.json != nil
                 ? halved(exchange.operations, of: first?.rows, ServerFinding.jobRefused)
                 : notUnderstood(exchange, row, &memory)
@@ -240,7 +241,7 @@ extension SalesforceServer {
         let isWhole =
             reply["count"]?.integer == Int64(first?.rows ?? 0) && items.count == awaited
             && reply["page"]?.integer ?? Int64(page + 1) == Int64(page + 1)
-        // Results that are not one for each row can't be told apart: the rows go again in halves.
+        // Without one result per row, the rows can't be judged separately and are sent again in halves.
         guard isWhole else {
             let finding = hasFailed ? ServerFinding.jobRefused : ServerFinding.rowRefused
             return halved(exchange.operations, of: first?.rows, finding)
@@ -249,11 +250,11 @@ extension SalesforceServer {
         for (row, operations) in Dictionary(grouping: exchange.operations, by: { $0.step?.row ?? 0 }) {
             let item = items[min(max(0, row - page * ServerPace.resultsPage), items.count - 1)]
             if item["status"]?.string == "OK", hasFailed {
-                // Nobody says that a failed job has stored its good rows.
+                // The documents do not state whether a failed job stores its good rows.
                 let meaning = halved(operations, of: first?.rows, ServerFinding.jobRefused)
                 verdicts.merge(meaning.verdicts) { first, _ in first }
             } else if item["status"]?.string == "OK" {
-                verdicts.merge(endings(operations)) { first, _ in first }
+                verdicts.merge(finalVerdicts(operations)) { first, _ in first }
             } else {
                 let vendor = VendorReply(status: 200, code: item["errorCode"]?.string)
                 let meaning = halved(operations, ServerFinding.rowRefused, vendor: vendor)
@@ -265,14 +266,14 @@ extension SalesforceServer {
 }
 
 extension Pending<SalesforceServer> {
-    /// The step with which it goes again, among so many.
+    /// Returns the step for a repeat in a smaller group of at most `most` operations.
     fileprivate func again(atMost most: Int) -> SalesforceServer.Step {
         SalesforceServer.Step(most: most, lostJobs: step?.lostJobs, verb: step?.verb)
     }
 }
 
 extension WireResponse {
-    /// Seconds to wait, where a refusal's own body says them.
+    /// The delay in seconds that a refusal's body asks for.
     fileprivate var retryAfterInBody: Duration? {
         guard status == 429 || status == 503, let seconds = json?["retryAfter"]?.integer, seconds > 0 else {
             return nil
@@ -281,9 +282,9 @@ extension WireResponse {
     }
 }
 
-/// What comes from the vendor and goes into later requests, where it must do no harm.
+/// Checks values of replies that become part of later requests.
 enum ServerToken: Sendable {
-    /// Whether a job's id can stand in a path.
+    /// Whether a job's id can be part of a path.
     static func isJob(_ text: String) -> Bool {
         (1...64).contains(text.utf8.count)
             && text.utf8.allSatisfy { byte in
@@ -292,7 +293,7 @@ enum ServerToken: Sendable {
             }
     }
 
-    /// The REST host that the vendor names, with or without scheme and slash (V4); nil if it is none that may be used.
+    /// Returns the REST host that the vendor names, with or without scheme and slash (V4); nil if it is not permitted.
     static func host(_ text: String?) -> String? {
         guard var host = text?.trimmed, !host.isEmpty else { return nil }
         while host.hasSuffix("/") { host.removeLast() }
@@ -304,11 +305,11 @@ enum ServerToken: Sendable {
     }
 }
 
-/// A page of rows as the reader gets it.
+/// The answer to a query for a page of rows.
 struct RowsPage: Sendable {
     let answer: JSONValue
 
-    /// The page of a reply; nil if it is none. Without `items` a page is empty (V34).
+    /// Reads the page of a reply; nil if it is none. Without `items` a page is empty (V34).
     init?(_ reply: JSONValue?) {
         guard let reply, let count = reply["count"]?.integer, let page = reply["page"]?.integer,
             let pageSize = reply["pageSize"]?.integer, page > 0, pageSize > 0

@@ -10,7 +10,7 @@ extension SalesforceServer {
             at: moment,
             closed: ServerFinding.closed.at(),
             tokenLater: ServerFinding.tokenLater.at(),
-            ending: ending(without:),
+            ending: finalVerdict(without:),
             token: {
                 RuleID.salesforce("V2").fire()
                 return Transmission(maintenanceRequest: .token, requests.token())
@@ -19,8 +19,8 @@ extension SalesforceServer {
         )
     }
 
-    /// How an operation ends that needs no request; nil where it needs one.
-    private func ending(without operation: EngagementOperation) -> Verdict<Self>? {
+    /// Returns the verdict of an operation that needs no request; nil if it needs one.
+    private func finalVerdict(without operation: EngagementOperation) -> Verdict<Self>? {
         switch operation.action {
         case .unregister: .unchanged(ServerFinding.nothingToLeave.at())
         case .identify where cells(of: operation).isEmpty: .unchanged(ServerFinding.keyKnown.at())
@@ -28,16 +28,16 @@ extension SalesforceServer {
         }
     }
 
-    /// Where what an operation says of its contact goes.
+    /// Returns the route of an operation's data.
     func route(of operation: EngagementOperation) -> Settings.Route { ServerOptions(operation).route ?? settings.route }
 
     func cells(of operation: EngagementOperation) -> [ServerCells.Cell] {
         ServerCells(operation, route(of: operation), settings).cells
     }
 
-    // MARK: What leaves
+    // MARK: Requests
 
-    /// The request for the first of the window and for all that goes with it.
+    /// Returns the request for the first operation of the window and the operations that share it.
     private func transmission(
         for head: Pending<Self>,
         _ pending: PendingOperations<Self>,
@@ -66,8 +66,8 @@ extension SalesforceServer {
         }
     }
 
-    /// What goes with the first of the window: up to so many that pass, none that must stay among fewer (V10), and none
-    /// that has got further.
+    /// Returns the operations that share a request with the first one: at most `limit` that pass the test, with the same
+    /// limit from earlier refusals (V10), at the same stage.
     private func group(
         of head: Pending<Self>,
         _ pending: PendingOperations<Self>,
@@ -105,7 +105,7 @@ extension SalesforceServer {
     {
         RuleID.salesforce("V17").fire()
         let group = group(of: head, pending, atMost: settings.rowsPerJob) { isRow($0, .asyncRows) }
-        // Each row alone, its comma, and what stands around all: folding only makes that smaller.
+        // The size of each row with its comma and of the enclosing text. Folding only reduces it.
         var size = #"{"items":[]}"#.utf8.count - 1
         let batch = group.prefix { one in
             var row = ContactRow(key: one.operation.contactKey)
@@ -138,7 +138,7 @@ extension SalesforceServer {
         )
     }
 
-    /// The question for a job, on behalf of everything that waits for the same answer.
+    /// Returns the query for a job, on behalf of all operations that wait for the same answer.
     private func question(
         for job: String,
         _ head: Pending<Self>,

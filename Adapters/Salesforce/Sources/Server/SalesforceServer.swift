@@ -4,8 +4,8 @@ public import PatchbayModel
 
 /// The server API of Salesforce Marketing Cloud Engagement: its REST API, for back ends and migrations.
 ///
-/// A subject is a contact here. What is said of contacts becomes rows of a data extension, at once or in jobs, or
-/// attributes of the contacts themselves; events enter journeys. A few lanes share one token and one word to stay away.
+/// A subject is a contact. Changes to contacts become rows of a data extension, at once or in jobs, or attributes of the
+/// contacts themselves. Events enter journeys. All lanes share one token and one retry time.
 public struct SalesforceServer: VendorAdapter {
     public typealias Settings = SalesforceServerSettings
 
@@ -19,7 +19,7 @@ public struct SalesforceServer: VendorAdapter {
         case asyncRows
         /// Whether a job has ended.
         case asyncStatus
-        /// What became of a job's rows, a page at a time.
+        /// Queries the results of a job's rows, a page at a time.
         case asyncResults
         /// A contact that may be new.
         case createContact
@@ -27,7 +27,7 @@ public struct SalesforceServer: VendorAdapter {
         case updateContact
         /// Contacts to be forgotten.
         case deleteContacts
-        /// An event that may start a journey. Journaled, because a repeat would start it again.
+        /// Sends an event that may start a journey. Journaled, because a repeat would start it twice.
         case event
         /// A page of the data extension's rows.
         case readRows
@@ -35,20 +35,20 @@ public struct SalesforceServer: VendorAdapter {
         public var isJournaled: Bool { self == .event }
     }
 
-    /// How far an operation got.
+    /// The progress of an operation.
     public struct Step: Codable, Sendable, Equatable {
-        /// Most operations that it may go together with, because one of them was refused.
+        /// The maximum number of operations in its request, after a refusal of a larger group.
         var most: Int?
-        /// The job that holds its row.
+        /// The job with the operation's row.
         var job: String?
         /// Its row in the job, from 0, and how many the job has.
         var row: Int?
         var rows: Int?
-        /// Whether the job has ended, so that its results can be asked for.
+        /// Whether the job is complete, so that its results can be queried.
         var isDone: Bool?
         /// Whether the job ended with an error.
         var hasFailed: Bool?
-        /// Jobs of which the vendor knew nothing any more.
+        /// The number of jobs that the vendor no longer knew.
         var lostJobs: Int?
         /// The other of the two requests for a contact, because the first did not fit.
         var verb: SalesforceServerSettings.Verb?
@@ -104,13 +104,13 @@ public struct SalesforceServer: VendorAdapter {
     }
 }
 
-/// What one operation may say otherwise than the settings.
+/// The options of an operation that override settings.
 struct ServerOptions: Sendable {
-    /// Where it goes.
+    /// The route of the operation's data.
     var route: SalesforceServerSettings.Route?
-    /// Where the contact can be reached: values of attribute sets that its request names besides what the operation says.
+    /// The contact's addresses: values of attribute sets that the request needs in addition to the operation's.
     var address: [ServerCells.Cell] = []
-    /// What can't be used.
+    /// The findings about the options.
     var findings: [Finding] = []
 
     init(_ operation: EngagementOperation) {
@@ -131,7 +131,7 @@ struct ServerOptions: Sendable {
         }
     }
 
-    /// The option that says where the contact can be reached.
+    /// The name of the option with the contact's addresses.
     static let address = "address"
 }
 
@@ -144,11 +144,11 @@ extension EngagementOperation {
 }
 
 extension ReadRequest {
-    /// The question for a page of rows.
+    /// The name of the query for a page of rows.
     static let rows = "rows"
 }
 
-/// The question for a page of the data extension's rows.
+/// A query for a page of the data extension's rows.
 struct RowsQuestion: Sendable {
     /// The page, from 1.
     var page = 1

@@ -2,9 +2,9 @@ import PatchbayAdapterKit
 import PatchbayJSON
 import PatchbayModel
 
-/// What one operation writes: values under the vendor's names, and what must stay out.
+/// The values that one operation writes, under the vendor's names, with findings.
 struct ServerCells: Sendable {
-    /// One value under the name of its column, or of its attribute set and attribute.
+    /// A value under the name of its column, or of its attribute set and attribute.
     struct Cell: PlacedValue, Equatable {
         var name: String
         var value: JSONValue
@@ -12,11 +12,11 @@ struct ServerCells: Sendable {
         var place: String { name.lowercased() }
     }
 
-    /// What is written, each name once, in order of the neutral names.
+    /// The values to write, each name once, in the order of the neutral names.
     private(set) var cells: [Cell] = []
-    /// What is to be said; errors where nothing is left to write.
+    /// The findings; errors if nothing is left to write.
     private(set) var findings: [Finding] = []
-    /// Whether the operation says nothing but who the contact is, which stands in every row.
+    /// Whether the operation contains only the contact's key, which is part of every row.
     private(set) var isKeyAlone = false
 
     private let route: SalesforceServerSettings.Route
@@ -24,7 +24,7 @@ struct ServerCells: Sendable {
     /// The names of the cells, in lower case.
     private var names: Set<String> = []
 
-    /// The longest text that a column holds.
+    /// The maximum length of a column's text.
     static let textLimit = 4000
     /// Most columns of one request.
     static let columnLimit = 50
@@ -83,7 +83,7 @@ struct ServerCells: Sendable {
         RuleID.salesforce("V40").fire()
         var states: [Tag: Bool] = [:]
         if let replace = change.replace {
-            // Of the tags that have no column nobody can say that they are gone.
+            // A tag without a column can't be removed.
             for tag in settings.tagColumns.keys { states[tag] = false }
             for tag in replace { states[tag] = true }
         }
@@ -138,7 +138,7 @@ struct ServerCells: Sendable {
         cells.append(Cell(name: name, value: value))
     }
 
-    /// The vendor's name for it on this route; nil if it has none.
+    /// Returns the vendor's name of a value on this route; nil if it has none.
     private func name(of source: String, _ column: String?) -> String? {
         guard route == .contacts else { return column.map(\.trimmed).flatMap { $0.isEmpty ? nil : $0 } }
         return settings.contactAttributes[SalesforceSourceName(rawValue: source)].flatMap(AttributeSetPlace.init)?.path
@@ -154,10 +154,10 @@ struct ServerCells: Sendable {
         return settings.unset == .blank ? "" : .null
     }
 
-    /// The value as the vendor takes it: text, number or boolean; nil for what has parts.
+    /// Returns the value in the vendor's form: text, number or Boolean; nil for a list or an object.
     ///
-    /// Numbers and booleans as such, days `YYYY-MM-DD`, times `HH:MM`, points in time RFC 3339 in UTC, countries two
-    /// letters, choices joined by semicolons.
+    /// Days are `YYYY-MM-DD`, times `HH:MM`, points in time RFC 3339 in UTC, countries two letters. Choices are joined by
+    /// semicolons.
     private static func json(_ value: AttributeValue) -> JSONValue? {
         RuleID.salesforce("V38").fire()
         switch value {
@@ -182,22 +182,22 @@ struct ServerCells: Sendable {
     }
 }
 
-/// What says where a contact can be reached: its request needs a value of one of these sets (V19).
+/// The sets of attributes by which a contact can be reached. A request for a contact needs a value of one of them (V19).
 enum ContactAddress: Sendable {
-    /// The sets, each with the attributes that say it, whoever fills them; of identifiers any does.
+    /// The sets with the attributes that form the address. For identifiers, any attribute of a set counts.
     private static let sets: [String: Set<String>] = [
         "Email Addresses": ["Email Address", "HTML Enabled"],
         "MobileConnect Demographics": ["Mobile Number", "Locale"],
         "MobilePush Demographics": ["Device ID", "Application"],
     ]
 
-    /// What each set must hold, and the set that another needs beside it (V47).
+    /// The required attribute of each set, and the set that another one requires (V47).
     private static let required: [(set: String, part: String)] = [
         ("Email Addresses", "HTML Enabled"), ("MobileConnect Demographics", "Locale"),
         ("MobilePush Demographics", "Application"), ("Email Demographics", "Email Addresses"),
     ]
 
-    /// Names what a set of these values lacks; nil if all are complete.
+    /// Returns the first missing requirement of the values' sets; nil if all are complete.
     static func missing(in cells: [ServerCells.Cell]) -> String? {
         RuleID.salesforce("V47").fire()
         let places = cells.compactMap { AttributeSetPlace($0.name) }
@@ -211,19 +211,19 @@ enum ContactAddress: Sendable {
         AttributeSetPlace(cell.name).map { sets[$0.set] != nil } ?? false
     }
 
-    /// Whether an attribute's value is a part of the address, and not only stands beside it.
+    /// Whether an attribute's value is part of the address, and not only in the same set.
     static func isPart(_ cell: ServerCells.Cell) -> Bool {
         AttributeSetPlace(cell.name).map { sets[$0.set]?.contains($0.attribute) ?? false } ?? false
     }
 
-    /// The value that a member of the option names; nil if it is none of an address.
+    /// Reads a member of the option; nil if it is no attribute of an address.
     static func cell(_ member: JSONObject.Member) -> ServerCells.Cell? {
         guard let name = AttributeSetPlace(member.name)?.path else { return nil }
         let cell = ServerCells.Cell(name: name, value: member.value)
         return isInItsSets(cell) && saysSomething(cell) ? cell : nil
     }
 
-    /// The value that a setting names; nil if its name is no place. `true` and `false` are booleans.
+    /// Reads a value of the setting; nil if its name is no attribute of a set. `true` and `false` are Booleans.
     static func cell(_ path: String, _ text: String) -> ServerCells.Cell? {
         guard let name = AttributeSetPlace(path)?.path else { return nil }
         let flag: JSONValue? = ["true": true, "false": false][text]
@@ -245,7 +245,7 @@ extension String {
 }
 
 extension Finding {
-    /// The same, where nothing else is left of the operation.
+    /// The finding as an error, for an operation without other content.
     var asServerError: Finding {
         var copy = self
         copy.severity = .error
@@ -262,6 +262,6 @@ enum JourneyEvent: Sendable {
         }
     }
 
-    /// A field of the event's data extension: text; nil for what has parts.
+    /// Returns a field of the event's data extension as text; nil for a list or an object.
     static func field(of value: AttributeValue) -> JSONValue? { value.plainText.map(JSONValue.string) }
 }

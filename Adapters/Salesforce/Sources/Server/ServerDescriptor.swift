@@ -12,7 +12,7 @@ extension SalesforceServer {
         rate: Rate(2500, per: .seconds(60)),
         capabilities: capabilities,
         limits: [
-            // No figure is published; the vendor's support is quoted with it in public (secondary).
+            // No figure is published. Public sources quote the vendor's support with this one (secondary).
             VendorLimit("requests", "about 2,500 a minute, as support is quoted"),
             VendorLimit("tokens", "about one for each 20 minutes", rule: .salesforce("V2")),
             VendorLimit("rows of a row set", "50 rows, 50 columns", rule: .salesforce("V9")),

@@ -1,6 +1,6 @@
 import PatchbayAdapterKit
 
-/// Everything that the server API may say. No row ever holds a person's value.
+/// All findings of the server API. No finding holds a personal value.
 enum ServerFinding: Sendable {
     static let keyBlank = FindingRow(
         "salesforce.server.key.blank",

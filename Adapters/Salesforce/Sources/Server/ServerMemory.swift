@@ -4,17 +4,17 @@ extension SalesforceServer {
     public typealias Memory = ServerMemory
 }
 
-/// The vendor's times, where it states them.
+/// Intervals, as documented by the vendor or chosen where the vendor documents none.
 enum ServerPace: Sendable {
-    /// 2 s, doubled with each failure before, at most five minutes; chance parts the clients (V28). A token whose reply
-    /// does not say lives for 1,080 s.
+    /// A backoff of 2 s, doubled after each failure, at most five minutes, with random variation between clients (V28). A token
+    /// whose reply states no lifetime is valid for 1,080 s.
     static let tokens = TokenLaw(
         backoff: .doubling(from: .seconds(2), upTo: .seconds(300), jitter: 0.25),
         life: 1080
     )
-    /// Jobs that may get lost before their row is given up.
+    /// The maximum number of lost jobs before an operation is rejected.
     static let lostJobs = 3
-    /// How long a job is assumed to take, where somebody plans: nothing is documented.
+    /// The assumed duration of a job in a migration plan; the vendor documents none.
     static let assumedJob = Duration.seconds(10)
     /// Results of one page.
     static let resultsPage = 50

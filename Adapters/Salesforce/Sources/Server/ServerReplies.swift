@@ -2,8 +2,8 @@ import PatchbayAdapterKit
 import PatchbayJSON
 
 extension ReplyTable {
-    /// What the vendor's answers mean at its server API. A 401 is renewed once by the adapter (V3), and 404 and 409 on a
-    /// contact lead to the other request (V18); everything else is as it stands here.
+    /// The meanings of the server API's replies. Two cases are handled elsewhere: the adapter renews the token once after a 401
+    /// (V3), and 404 and 409 on a contact lead to the other request (V18).
     static let salesforceServer = ReplyTable(
         [
             .webPage(.retry, ServerFinding.page, rule: .salesforce("V33")),
@@ -49,10 +49,10 @@ extension ReplyTable {
 }
 
 extension WireResponse {
-    /// The vendor's own number for what is wrong.
+    /// The vendor's error number.
     fileprivate var errorCode: Int64? { json?["errorcode"]?.integer }
 
-    /// The messages of a reply; those of results stand one level deeper.
+    /// The messages of a reply. Those of results are one level deeper.
     private var messages: [JSONValue] {
         (json?["resultMessages"]?.array ?? []).map { $0["resultMessage"] ?? $0 }
     }
@@ -61,7 +61,7 @@ extension WireResponse {
         messages.contains { $0["resultCode"]?.string == code }
     }
 
-    /// Whether a reply that says yes says no inside.
+    /// Whether a successful reply contains an error.
     fileprivate var hidesRefusal: Bool {
         guard let object = json?.object else { return false }
         if object["hasErrors"]?.bool == true || object["errorcode"]?.integer ?? 0 != 0 { return true }

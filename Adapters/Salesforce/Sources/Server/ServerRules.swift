@@ -1,7 +1,7 @@
 import PatchbayAdapterKit
 import PatchbayModel
 
-/// The vendor's rules at its server API, V of the list that both APIs share.
+/// The rules of the vendor's server API: group V of the list that both APIs share.
 enum SalesforceServerRules: Sendable {
     /// Every rule.
     static let all: [Rule] = table.map { Rule(.salesforce($0.0), $0.1, source: $0.2) }

@@ -2,36 +2,36 @@ public import PatchbayAdapterKit
 import PatchbayJSON
 public import PatchbayModel
 
-/// The name of something that a contact has besides attributes: `identifier.email`, `tag.sports`, `subscription.email`.
+/// The name of contact data other than attributes: `identifier.email`, `tag.sports`, `subscription.email`.
 public struct SalesforceSourceName: NeutralKey {
     public let rawValue: String
     public init(rawValue: String) { self.rawValue = rawValue }
 }
 
-/// What a back end's configuration says about one business unit of the account. It holds a client's secret, and so it never
-/// stands in an app.
+/// A back end's settings for one business unit of the account. They contain a client secret, so they must never be part of an
+/// app.
 public struct SalesforceServerSettings: AdapterSettings {
-    /// Where what is said of a contact goes.
+    /// The route of a contact's data.
     public enum Route: String, NeutralWord, Codable {
         /// Rows of a data extension, 50 in a request, answered at once.
         case rows
-        /// Rows of a data extension, 2,500 in a job that is asked for later.
+        /// Rows of a data extension, up to 2,500 in a job whose state is queried later.
         case asyncRows
         /// Attribute sets of the contact itself, one contact in a request.
         case contacts
     }
 
-    /// Which request comes first for a contact of whom nobody knows whether the account has it.
+    /// The first request for a contact that may or may not exist in the account.
     public enum Verb: String, NeutralWord, Codable {
-        /// POST; where the contact is there already, PATCH.
+        /// POST, then PATCH if the contact already exists.
         case create
-        /// PATCH; where there is no such contact, POST.
+        /// PATCH, then POST if the contact does not exist.
         case update
 
         var other: Verb { self == .create ? .update : .create }
     }
 
-    /// What removing a value does at the vendor.
+    /// The effect of removing a value at the vendor.
     public enum Unset: String, NeutralWord {
         /// An empty text is written.
         case blank
@@ -39,31 +39,31 @@ public struct SalesforceServerSettings: AdapterSettings {
         case null
     }
 
-    /// What becomes of an event of which nobody knows whether the vendor took it.
+    /// The treatment of an event whose delivery is uncertain.
     public enum UncertainDelivery: String, NeutralWord {
         /// It is rejected as unknown, and kept for a person to look at.
         case reject
-        /// It is sent again, and may start a journey twice.
+        /// The event is sent again, and may start a journey twice.
         case `repeat`
     }
 
     /// The host that hands out tokens.
     public var authURL = ""
-    /// The REST host; empty: the one that the token's reply names.
+    /// The REST host; if empty, the host in the token's reply.
     public var restURL = ""
     /// The installed package's client id.
     public var clientID = ""
     /// The installed package's secret.
     public var clientSecret: Secret?
-    /// The business unit; empty: the one that owns the package.
+    /// The business unit; if empty, the owner of the package.
     public var accountID = ""
-    /// The scopes to ask for, parted by spaces; empty: all of the package.
+    /// The requested scopes, separated by spaces; if empty, all of the package.
     public var scope = ""
-    /// Where what is said of a contact goes, unless the operation's options say otherwise.
+    /// The route of a contact's data; an operation's options override it.
     public var route = Route.rows
     /// The external key of the data extension.
     public var dataExtension = ""
-    /// The data extension's primary key, which holds the contact key.
+    /// The data extension's primary key, whose values are contact keys.
     public var keyColumn = "ContactKey"
     /// The columns of attributes, where they are called otherwise.
     public var attributeNames: [AttributeName: String] = [:]
@@ -73,19 +73,19 @@ public struct SalesforceServerSettings: AdapterSettings {
     public var tagColumns: [Tag: String] = [:]
     /// The columns of subscriptions, by `channel` or `channel.topic`.
     public var subscriptionColumns: [SalesforceSourceName: String] = [:]
-    /// The columns that the data extension has; empty: not known here, so not checked.
+    /// The columns of the data extension; if empty, columns are not checked.
     public var columns: [String] = []
-    /// The contact's attributes, as `set/attribute`, by what goes there.
+    /// The contact's attributes, as `set/attribute`, by the name of their data.
     public var contactAttributes: [SalesforceSourceName: String] = [:]
-    /// Values, by `set/attribute`, that complete a set of a contact's request whose operations do not say them.
+    /// Values, by `set/attribute`, that complete a set in a contact's request if its operations do not contain them.
     public var contactDefaults: [SalesforceSourceName: String] = [:]
-    /// Which request comes first for a contact.
+    /// The first request for a contact.
     public var contactsFirst = Verb.create
-    /// What removing a value does.
+    /// The effect of removing a value.
     public var unset = Unset.blank
     /// Journey entry events by the neutral event's name.
     public var eventKeys: [SalesforceSourceName: String] = [:]
-    /// What becomes of an event in uncertain delivery.
+    /// The treatment of an event whose delivery is uncertain.
     public var uncertainEvents = UncertainDelivery.reject
     /// Most rows of a synchronous request.
     public var rowsPerRequest = 50
@@ -93,9 +93,9 @@ public struct SalesforceServerSettings: AdapterSettings {
     public var rowsPerJob = 2500
     /// Most bytes of a job.
     public var bytesPerJob = 5_500_000
-    /// Seconds between two questions for a job.
+    /// The interval between two queries for a job, in seconds.
     public var pollSeconds = 5
-    /// How many requests may be under way at once.
+    /// The maximum number of concurrent requests.
     public var lanes = 4
 
     /// The defaults; hosts, client and data extension are empty.
@@ -244,7 +244,7 @@ public struct SalesforceServerSettings: AdapterSettings {
         .integer("lanes", \.lanes, in: 1...4, default: 4, "How many requests may be under way at once."),
     ])
 
-    /// What is wrong beyond each setting alone.
+    /// The findings about combinations of settings.
     var problems: [Finding] {
         var problems: [Finding] = []
         func refuse(_ name: String, _ reason: String, _ remedy: String) {
@@ -285,7 +285,7 @@ public struct SalesforceServerSettings: AdapterSettings {
 }
 
 extension SalesforceServerSettings {
-    /// The defaults of the sets that these values name, without what they say.
+    /// Returns the defaults of the sets that these values use, except for attributes with a value.
     func defaults(besides said: [ServerCells.Cell]) -> [ServerCells.Cell] {
         guard !contactDefaults.isEmpty else { return [] }
         let sets = Set(said.compactMap { AttributeSetPlace($0.name)?.set })
@@ -296,12 +296,12 @@ extension SalesforceServerSettings {
     }
 }
 
-/// An attribute of a contact: its set's name and its own, as Contact Builder shows them.
+/// An attribute of a contact: the names of its set and of itself, as shown in Contact Builder.
 struct AttributeSetPlace: Hashable, Sendable {
     let set: String
     let attribute: String
 
-    /// The place that `set/attribute` names; nil if it names none. The set's name ends at the first slash.
+    /// Reads `set/attribute`; nil if it has another form. The set's name ends at the first slash.
     init?(_ path: String) {
         let parts = path.split(separator: "/", maxSplits: 1).map(\.trimmed)
         guard parts.count == 2, parts.allSatisfy({ !$0.isEmpty }) else { return nil }

@@ -2,7 +2,7 @@ import PatchbayAdapterKit
 import PatchbayJSON
 import PatchbayModel
 
-/// The row of one contact: what several operations write, folded.
+/// The combined changes of several operations to one contact.
 struct ContactRow: Sendable {
     /// The contact's key.
     let key: String
@@ -17,10 +17,10 @@ struct ContactRow: Sendable {
 
     mutating func add(_ id: OperationID, _ new: [ServerCells.Cell]) { folding.add(id, new) }
 
-    /// Where the contact can be reached, as far as its values do not say it.
+    /// The contact's addresses that its values lack.
     private(set) var address: [ServerCells.Cell] = []
 
-    /// Notes where the contact can be reached; of two words for one place the later holds.
+    /// Adds addresses of the contact. A later value for the same attribute replaces an earlier one.
     mutating func note(_ address: [ServerCells.Cell]) {
         for cell in address {
             self.address.removeAll { $0.place == cell.place }
@@ -28,7 +28,7 @@ struct ContactRow: Sendable {
         }
     }
 
-    /// The operation that replaced the last value of another whole; nil where some of it left.
+    /// Returns the operation that replaced the last value of another one; nil if at least one of its values is sent.
     func replacement(of id: OperationID, _ cells: [ServerCells.Cell]) -> OperationID? {
         folding.replacement(of: id, cells)
     }
@@ -53,7 +53,7 @@ struct ContactRow: Sendable {
     }
 }
 
-/// The question for a token.
+/// A request for a token.
 struct TokenRequest: Sendable {
     let settings: SalesforceServerSettings
 
@@ -129,7 +129,7 @@ struct JobRecord: Sendable {
         ]
     )
 
-    /// A row as a job holds it: flat, numbers as text.
+    /// Returns a row in the form of a job: flat, with numbers as text.
     static func item(_ row: ContactRow, keyColumn: String) -> JSONValue {
         .object(
             JSONObject(
@@ -175,7 +175,7 @@ struct ContactRecord: Sendable {
     }
 }
 
-/// Contacts to be forgotten.
+/// Contacts to delete.
 struct DeletionRecord: Sendable {
     let keys: [String]
 
@@ -257,7 +257,7 @@ extension WireFormat<[(name: String, values: [ServerCells.Cell])]> {
     }
 }
 
-/// Makes requests; every one but the token's carries the token.
+/// Makes requests. All except the token request carry the token.
 struct ServerRequests: Sendable {
     let settings: SalesforceServerSettings
     let memory: SalesforceServer.Memory
@@ -274,7 +274,7 @@ struct ServerRequests: Sendable {
         return WireRequest(method, rest + path, headers: headers, body: body)
     }
 
-    /// The question for a token. Its body holds the client's secret.
+    /// Returns the request for a token. Its body contains the client's secret.
     func token() -> WireRequest {
         let headers = [
             WireHeader("Content-Type", "application/json"), WireHeader("Accept", "application/json"),

@@ -4,7 +4,7 @@ import PatchbayJSON
 
 /// The Toy vendor's device API: one endpoint, one request per operation.
 public struct ToyAdapter: VendorAdapter {
-    /// The one kind of request.
+    /// The only kind of request.
     public enum Endpoint: String, AdapterEndpoint { case say }
 
     private let settings: ToySettings
@@ -56,7 +56,7 @@ public struct ToyAdapter: VendorAdapter {
     }
 }
 
-/// What the Toy vendor hears of an operation.
+/// The content of an operation in the Toy vendor's form.
 struct ToySaying {
     let id: String
     let who: String?

@@ -1,9 +1,9 @@
 public import PatchbayAdapterKit
 public import PatchbayModel
 
-/// What a configuration says about the Toy vendor.
+/// The settings of the Toy vendor.
 public struct ToySettings: AdapterSettings {
-    /// Where the vendor is.
+    /// The vendor's address.
     public var address = ""
     /// The app's key.
     public var key = Secret("")

@@ -2,11 +2,11 @@ public import PatchbayAdapterKit
 public import PatchbayJSON
 public import PatchbayModel
 
-/// The Toy vendor, played: it knows one key and remembers what was said, each id once.
+/// A simulator of the Toy vendor. It accepts one key and stores each message once, by its id.
 public struct ToySimulator: VendorSimulator {
-    /// What was said, by id.
+    /// The stored messages.
     public struct State: Codable, Sendable, Equatable {
-        /// The sayings, by id.
+        /// The messages by id.
         public var said: [String: String] = [:]
     }
 

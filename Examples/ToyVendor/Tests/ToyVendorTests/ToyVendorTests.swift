@@ -6,7 +6,7 @@ import ToyVendor
 import ToyVendorSimulator
 
 @Suite("Toy") struct ToyVendorTests {
-    /// One harness for all checks: it remembers what several of them look at.
+    /// The harness of all checks. It caches results that several checks use.
     static let harness = Result {
         try AdapterHarness<ToyAdapter>(
             settings: ["address": "https://toy.example.com", "key": "toy-key-1"],

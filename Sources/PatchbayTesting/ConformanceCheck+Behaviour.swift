@@ -216,7 +216,7 @@ extension ConformanceCheck {
                 ? nil
                 : Problem(
                     uncertainty.name,
-                    "a value is not sent again after the vendor's state was left in uncertain delivery."
+                    "a value is not sent again after the vendor's state was uncertain after a failed delivery."
                 )
         }
     }

@@ -153,7 +153,7 @@ import Testing
         let harmless: [(Contact, JSONObject)] = [(contact, ["action": "UPDATE_ONLY"]), (withoutMail, [:])]
         for (contact, settings) in harmless {
             let (text, findings) = try write(contact, settings)
-            #expect(!text.isEmpty && !findings.contains { $0.code.hasSuffix("ithoutYes") })
+            #expect(!text.isEmpty && !findings.contains { $0.code.hasSuffix("ithoutOptIn") })
         }
     }
 
@@ -167,7 +167,7 @@ import Testing
     )
     func `who said yes is added`(_ words: [Subscription], _ consents: [Consent]) throws {
         let (text, findings) = try write(person(words, consents))
-        #expect(!text.isEmpty && !findings.contains { $0.code.hasSuffix("ithoutYes") })
+        #expect(!text.isEmpty && !findings.contains { $0.code.hasSuffix("ithoutOptIn") })
     }
 
     @Test func `a no is told as a no, whatever is done without a yes`() throws {

@@ -197,6 +197,26 @@ import Testing
     }
 
     @Test(arguments: [
+        ("2031-03-09 10:00:00", "2031-03-09", false), ("2031-03-09", "2031-03-09 08:00:00", false),
+        ("2031-03-09", "2031-03-09", false), ("2031-03-09 10:00:00", "03/09/2031", false),
+        ("2031-03-09T10:00:00Z", "2031-03-09", false), ("2031-03-09 10:00 PM", "3/9/2031", false),
+        ("2031-03-10", "2031-03-09", true), ("2031-03-10", "2031-03-09 23:00:00", true),
+        ("2031-03-10 00:00:01", "2031-03-09", true), ("2031-03-09 10:00:00", "2031-03-09 09:00:00", true),
+        ("2031-03-09 09:00:00", "2031-03-09 10:00:00", false),
+    ])
+    func `an opt-out on the day of the opt-in applies if a time is missing`(
+        _ optIn: String,
+        _ optOut: String,
+        _ isOptedIn: Bool
+    ) throws {
+        // The first row is read by the reader, the others on the bulk path.
+        let rows = (1...3).map { "k-\($0),\(optIn),\(optOut)\n" }.joined()
+        let (_, _, contacts) = try run("Contact Key,OptInDate,OptOutDate\n" + rows, from: Self.salesforce)
+        let states = contacts.map { $0.subscriptions.mostProtectiveState(of: Subscription.Key(text: "push")) }
+        #expect(states == Array(repeating: isOptedIn ? .subscribed : .unsubscribed, count: 3))
+    }
+
+    @Test(arguments: [
         #"[{"set":"subscriptions.email","value":"subscribed"}]"#,
         #"[{"default":"subscriptions.email","value":"subscribed"}]"#,
         #"[{"rename":"subscriptions.sms/a","to":"subscriptions.push/a"}]"#, #"[{"remove":"subscriptions.email"}]"#,

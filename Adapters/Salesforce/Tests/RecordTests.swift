@@ -610,7 +610,8 @@ import Testing
             .init(optIn: "", optOut: "", state: .unknown),
             .init(optIn: "2031/3/9", optOut: "3/9/2031 12:00:00 AM", state: .unsubscribed),
             .init(optIn: "2031/3/10", optOut: "2031-03-09 23:59:59", state: .subscribed),
-            .init(optIn: "2031-03-09T06:00:01Z", optOut: "2031/3/9", state: .subscribed),
+            .init(optIn: "2031-03-09T06:00:01Z", optOut: "2031/3/9", state: .unsubscribed),
+            .init(optIn: "2031-03-10T06:00:01Z", optOut: "2031/3/9", state: .subscribed),
             .init(optIn: "2031/2/28", optOut: "2031/3/1", state: .unsubscribed),
         ]
     }

@@ -342,7 +342,8 @@ struct ContactDraft: Sendable {
         return Subscription(channel: key.channel, topic: key.topic, state: state)
     }
 
-    /// Returns the decision that dates state. The later of opt-in and opt-out date applies; equal dates are an opt-out.
+    /// Returns the decision that dates state. The later of opt-in and opt-out date applies. Equal dates are an opt-out, as are dates
+    /// on one day if one of them has no time.
     ///
     /// Returns nil if the row has no dates, or a date cannot be read. Blank dates beside a consent value state nothing.
     private mutating func dated(_ key: Subscription.Key, isAlone: Bool) -> Subscription? {
@@ -361,9 +362,12 @@ struct ContactDraft: Sendable {
         }
         var subscription = Subscription(channel: key.channel, topic: key.topic, state: .unknown)
         // Of two possible readings, the less permissive one applies.
+        let isOptedOut = readings[1].contains { optOut in
+            readings[0].isEmpty || readings[0].contains { optOut.endsOptIn(at: $0) }
+        }
         switch (readings[0].map(\.timestamp).min(), readings[1].map(\.timestamp).max()) {
         case (nil, nil): note(rows.optInUnknown, first)
-        case (let optIn?, let optOut) where optOut.map { $0 < optIn } ?? true:
+        case (let optIn?, _) where !isOptedOut:
             (subscription.state, subscription.changedAt) = (.subscribed, optIn)
         case (_, let optOut): (subscription.state, subscription.changedAt) = (.unsubscribed, optOut)
         }

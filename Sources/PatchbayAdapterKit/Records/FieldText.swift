@@ -113,6 +113,8 @@ public struct FileMoment: Hashable, Sendable {
     public let timestamp: Timestamp
     /// Whether the text contains a time zone.
     let hasZone: Bool
+    /// Whether the text contains a time of day.
+    let hasTime: Bool
     /// Whether the time has AM or PM.
     let isTwelveHour: Bool
 
@@ -126,7 +128,7 @@ public struct FileMoment: Hashable, Sendable {
     public init?(_ text: String, forms: [DayForm], zone: String) {
         let text = text.trimmed
         if let timestamp = Timestamp(text: text), let day = CalendarDate(text: String(text.prefix(10))) {
-            (self.timestamp, self.day, self.hasZone, isTwelveHour) = (timestamp, day, true, false)
+            (self.timestamp, self.day, self.hasZone, hasTime, isTwelveHour) = (timestamp, day, true, true, false)
             return
         }
         let hasZone = text.hasSuffix(" GMT")
@@ -136,7 +138,14 @@ public struct FileMoment: Hashable, Sendable {
             let clock = FileMoment.clock(Array(words.dropFirst())),
             let timestamp = Timestamp(text: "\(day.text)T\(clock)\(hasZone ? "Z" : zone)")
         else { return nil }
-        (self.day, self.timestamp, self.hasZone, isTwelveHour) = (day, timestamp, hasZone, words.count > 2)
+        (self.day, self.timestamp, self.hasZone) = (day, timestamp, hasZone)
+        (hasTime, isTwelveHour) = (words.count > 1, words.count > 2)
+    }
+
+    /// Whether an opt-out at this moment applies to an opt-in at another one: it is not earlier, or both are on one day and one of
+    /// them has no time.
+    func endsOptIn(at optIn: FileMoment) -> Bool {
+        timestamp >= optIn.timestamp || day == optIn.day && !(hasTime && optIn.hasTime)
     }
 
     /// Returns `HH:MM:SS` with an optional fraction; midnight if there are no words.

@@ -120,8 +120,8 @@ extension RuleEvidence {
         {"rule":"acoustic/G4","test":"PatchbayAcousticTests.GroupTests/`an explicit group goes alone and whole, however large`()"}
         {"rule":"acoustic/G4","test":"PatchbayAcousticTests.GroupTests/`changes are gathered for two seconds from the first`()"}
         {"rule":"acoustic/G5","test":"PatchbayAcousticTests.ConformanceTests/`a conversation goes as its golden says`(_:) crash"}
-        {"rule":"acoustic/G5","test":"PatchbayAcousticTests.ConformanceTests/`a conversation goes as its golden says`(_:) uncertain delivery"}
         {"rule":"acoustic/G5","test":"PatchbayAcousticTests.ConformanceTests/`a conversation goes as its golden says`(_:) gathering"}
+        {"rule":"acoustic/G5","test":"PatchbayAcousticTests.ConformanceTests/`a conversation goes as its golden says`(_:) uncertainty"}
         {"rule":"acoustic/G5","test":"PatchbayAcousticTests.GroupTests/`a change that is replaced in part goes with its other part`()"}
         {"rule":"acoustic/G5","test":"PatchbayAcousticTests.GroupTests/`of two values for one column the last one goes`()"}
         {"rule":"acoustic/G5","test":"PatchbayAcousticTests.KnowledgeTests/`a value set back before anyone knows whether it left is sent`()"}
@@ -148,7 +148,7 @@ extension RuleEvidence {
         {"rule":"acoustic/I3","test":"PatchbayAcousticTests.IdentityTests/`after a stop the ids are asked for first`()"}
         {"rule":"acoustic/I3","test":"PatchbayAcousticTests.IdentityTests/`ids that changed at the vendor forget every value`()"}
         {"rule":"acoustic/I3","test":"PatchbayAcousticTests.IdentityTests/`the ids are asked for once a day`()"}
-        {"rule":"acoustic/I4","test":"PatchbayAcousticTests.IdentityTests/`a registration in uncertainty that may have made a new user forgets the values`()"}
+        {"rule":"acoustic/I4","test":"PatchbayAcousticTests.IdentityTests/`a registration in uncertain delivery that may have made a new user forgets the values`()"}
         {"rule":"acoustic/I4","test":"PatchbayAcousticTests.IdentityTests/`invalidateExistingUser is sent, and warned of in production`()"}
         {"rule":"acoustic/I5","test":"PatchbayAcousticTests.ConformanceTests/`a conversation goes as its golden says`(_:) another-person"}
         {"rule":"acoustic/I5","test":"PatchbayAcousticTests.ConformanceTests/`a conversation goes as its golden says`(_:) first-hour"}
@@ -192,10 +192,10 @@ extension RuleEvidence {
         {"rule":"acoustic/K6","test":"PatchbayAcousticTests.KnowledgeTests/`a text that looks alike is another value`()"}
         {"rule":"acoustic/K6","test":"PatchbayAcousticTests.KnowledgeTests/`numbers are compared as numbers`(_:)"}
         {"rule":"acoustic/K7","test":"PatchbayAcousticTests.ConformanceTests/`a conversation goes as its golden says`(_:) crash"}
-        {"rule":"acoustic/K7","test":"PatchbayAcousticTests.ConformanceTests/`a conversation goes as its golden says`(_:) uncertain delivery"}
-        {"rule":"acoustic/K7","test":"PatchbayAcousticTests.GroupTests/`the set of tags outlives a uncertainty`()"}
-        {"rule":"acoustic/K7","test":"PatchbayAcousticTests.IdentityTests/`a registration in uncertainty that may have made a new user forgets the values`()"}
-        {"rule":"acoustic/K7","test":"PatchbayAcousticTests.IdentityTests/`a word on push in uncertainty is told again, and never as a yes`()"}
+        {"rule":"acoustic/K7","test":"PatchbayAcousticTests.ConformanceTests/`a conversation goes as its golden says`(_:) uncertainty"}
+        {"rule":"acoustic/K7","test":"PatchbayAcousticTests.GroupTests/`the set of tags outlives an uncertain delivery`()"}
+        {"rule":"acoustic/K7","test":"PatchbayAcousticTests.IdentityTests/`a registration in uncertain delivery that may have made a new user forgets the values`()"}
+        {"rule":"acoustic/K7","test":"PatchbayAcousticTests.IdentityTests/`a word on push in uncertain delivery is told again, and never as a yes`()"}
         {"rule":"acoustic/K7","test":"PatchbayAcousticTests.KnowledgeTests/`a value set back before anyone knows whether it left is sent`()"}
         {"rule":"acoustic/K7","test":"PatchbayAcousticTests.KnowledgeTests/`set b, answer lost, set a again is sent`(_:)"}
         {"rule":"acoustic/K7","test":"PatchbayAcousticTests.KnowledgeTests/`what surely did not happen leaves the knowledge as it is`(_:)"}
@@ -224,7 +224,7 @@ extension RuleEvidence {
         {"rule":"acoustic/P4","test":"PatchbayAcousticTests.EventTests/`each kind has the vendor's type and name`(_:)"}
         {"rule":"acoustic/P4","test":"PatchbayAcousticTests.EventTests/`what a device can't report is refused`()"}
         {"rule":"acoustic/P4","test":"PatchbayAcousticTests.IdentityTests/`a permission that the person changed is reported as an event`()"}
-        {"rule":"acoustic/P4","test":"PatchbayAcousticTests.IdentityTests/`a word on push in uncertainty is told again, and never as a yes`()"}
+        {"rule":"acoustic/P4","test":"PatchbayAcousticTests.IdentityTests/`a word on push in uncertain delivery is told again, and never as a yes`()"}
         {"rule":"acoustic/P4","test":"PatchbayAcousticTests.IdentityTests/`the person's own no outlives the system's yes`()"}
         {"rule":"acoustic/P4","test":"PatchbayAcousticTests.IdentityTests/`who comes back after an unregister has push again`()"}
         {"rule":"acoustic/P5","test":"PatchbayAcousticTests.EventTests/`what a device can't report is refused`()"}
@@ -242,7 +242,7 @@ extension RuleEvidence {
         {"rule":"acoustic/P9","test":"PatchbayAcousticTests.ConformanceTests/`a conversation goes as its golden says`(_:) each-person-s-push"}
         {"rule":"acoustic/P9","test":"PatchbayAcousticTests.PushPersonTests/`each person's last statement about push counts when the person comes back`(isOnline:)"}
         {"rule":"acoustic/Q1","test":"PatchbayAcousticTests.ConformanceTests/`a conversation goes as its golden says`(_:) back-off"}
-        {"rule":"acoustic/Q1","test":"PatchbayAcousticTests.ConformanceTests/`a conversation goes as its golden says`(_:) uncertain delivery"}
+        {"rule":"acoustic/Q1","test":"PatchbayAcousticTests.ConformanceTests/`a conversation goes as its golden says`(_:) uncertainty"}
         {"rule":"acoustic/Q1","test":"PatchbayAcousticTests.ScheduleTests/`chance moves a delay up to a fifth`(_:)"}
         {"rule":"acoustic/Q1","test":"PatchbayAcousticTests.ScheduleTests/`delays go from one minute to sixty and on without end`()"}
         {"rule":"acoustic/Q2","test":"PatchbayAcousticTests.ConformanceTests/`a conversation goes as its golden says`(_:) back-off"}
@@ -336,7 +336,7 @@ extension RuleEvidence {
         {"rule":"acoustic/S36","test":"PatchbayAcousticTests.ServerTests/`an event finds its contact's number first, and goes with others`()"}
         {"rule":"acoustic/S37","test":"PatchbayAcousticTests.ServerTests/`an event finds its contact's number first, and goes with others`()"}
         {"rule":"acoustic/S37","test":"PatchbayAcousticTests.ServerTests/`settings that do not fit together are all found`()"}
-        {"rule":"acoustic/S38","test":"PatchbayAcousticTests.ServerConformanceTests/`a conversation at the server API goes as written`(_:) event-in-uncertain delivery"}
+        {"rule":"acoustic/S38","test":"PatchbayAcousticTests.ServerConformanceTests/`a conversation at the server API goes as written`(_:) event-in-uncertainty"}
         {"rule":"acoustic/S38","test":"PatchbayAcousticTests.ServerTests/`an event leaves once, also where nobody knows what became of it`()"}
         {"rule":"acoustic/S39","test":"PatchbayAcousticTests.ServerTests/`an event finds its contact's number first, and goes with others`()"}
         {"rule":"acoustic/S40","test":"PatchbayAcousticTests.ServerConformanceTests/`a conversation at the server API goes as written`(_:) events"}
@@ -382,7 +382,7 @@ extension RuleEvidence {
         {"rule":"acoustic/S56","test":"PatchbayAcousticTests.ServerConformanceTests/`a conversation at the server API goes as written`(_:) lists"}
         {"rule":"acoustic/S56","test":"PatchbayAcousticTests.ServerListTests/`a removal from a list is refused, and a replacement tells who stays`()"}
         {"rule":"acoustic/S56","test":"PatchbayAcousticTests.ServerListTests/`settings of lists that do not fit are found`()"}
-        {"rule":"acoustic/S57","test":"PatchbayAcousticTests.ServerListTests/`a list is made, and never twice in uncertainty`()"}
+        {"rule":"acoustic/S57","test":"PatchbayAcousticTests.ServerListTests/`a list is made, and never twice in uncertain delivery`()"}
         {"rule":"acoustic/S58","test":"PatchbayAcousticTests.ServerReadingTests/`the database's columns are read, and held against the settings`()"}
         {"rule":"acoustic/S59","test":"PatchbayAcousticTests.ServerReadingTests/`what the vendor holds of a person is asked for by a job`()"}
         {"rule":"acoustic/S60","test":"PatchbayAcousticTests.ServerReadingTests/`contacts go into a file by a job, which is asked for until it ends`()"}
@@ -393,7 +393,7 @@ extension RuleEvidence {
         {"rule":"acoustic/T1","test":"PatchbayAcousticTests.ConformanceTests/`a conversation goes as its golden says`(_:) first-hour"}
         {"rule":"acoustic/T1","test":"PatchbayAcousticTests.GroupTests/`a tag that the column can't hold is refused`(_:)"}
         {"rule":"acoustic/T1","test":"PatchbayAcousticTests.GroupTests/`tags are one column, sent whole`()"}
-        {"rule":"acoustic/T1","test":"PatchbayAcousticTests.GroupTests/`the set of tags outlives a uncertainty`()"}
+        {"rule":"acoustic/T1","test":"PatchbayAcousticTests.GroupTests/`the set of tags outlives an uncertain delivery`()"}
         {"rule":"acoustic/T1","test":"PatchbayAcousticTests.ScheduleTests/`a bad setting is named with its place`(_:)"}
         {"rule":"acoustic/T2","test":"PatchbayAcousticTests.GroupTests/`a tag may have a column of its own`()"}
         {"rule":"acoustic/T3","test":"PatchbayAcousticTests.GroupTests/`a tag that the column can't hold is refused`(_:)"}
@@ -459,9 +459,9 @@ extension RuleEvidence {
         {"rule":"adobe/B10","test":"PatchbayAdobeTests.ServerTests/`an unknown may be refused`()"}
         {"rule":"adobe/B11","test":"PatchbayAdobeTests.ServerConformanceTests/`a conversation at the server API goes as written`(_:) first-hour"}
         {"rule":"adobe/B11","test":"PatchbayAdobeTests.ServerTests/`a profile is found as the settings say, and made where it is not`(_:)"}
-        {"rule":"adobe/B12","test":"PatchbayAdobeTests.ServerConformanceTests/`a conversation at the server API goes as written`(_:) made-in-uncertain delivery"}
-        {"rule":"adobe/B12","test":"PatchbayAdobeTests.ServerTests/`a profile in uncertainty is looked for, and one that vanished is made again`()"}
-        {"rule":"adobe/B13","test":"PatchbayAdobeTests.ServerTests/`a profile in uncertainty is looked for, and one that vanished is made again`()"}
+        {"rule":"adobe/B12","test":"PatchbayAdobeTests.ServerConformanceTests/`a conversation at the server API goes as written`(_:) made-in-uncertainty"}
+        {"rule":"adobe/B12","test":"PatchbayAdobeTests.ServerTests/`a profile in uncertain delivery is looked for, and one that vanished is made again`()"}
+        {"rule":"adobe/B13","test":"PatchbayAdobeTests.ServerTests/`a profile in uncertain delivery is looked for, and one that vanished is made again`()"}
         {"rule":"adobe/B14","test":"PatchbayAdobeTests.ServerTests/`values have the forms of their fields`()"}
         {"rule":"adobe/B14","test":"PatchbayAdobeTests.ServerTests/`what has no place is refused with its reason`()"}
         {"rule":"adobe/B15","test":"PatchbayAdobeTests.ServerTests/`what has no place is refused with its reason`()"}
@@ -478,7 +478,7 @@ extension RuleEvidence {
         {"rule":"adobe/B21","test":"PatchbayAdobeTests.ServerConformanceTests/`a conversation at the server API goes as written`(_:) service-made"}
         {"rule":"adobe/B21","test":"PatchbayAdobeTests.ServerConformanceTests/`a conversation at the server API goes as written`(_:) topics"}
         {"rule":"adobe/B21","test":"PatchbayAdobeTests.ServerTests/`a topic is a service, and its subscription a record of its own`()"}
-        {"rule":"adobe/B22","test":"PatchbayAdobeTests.ServerConformanceTests/`a conversation at the server API goes as written`(_:) subscribed-in-uncertain delivery"}
+        {"rule":"adobe/B22","test":"PatchbayAdobeTests.ServerConformanceTests/`a conversation at the server API goes as written`(_:) subscribed-in-uncertainty"}
         {"rule":"adobe/B22","test":"PatchbayAdobeTests.ServerConformanceTests/`a conversation at the server API goes as written`(_:) topics"}
         {"rule":"adobe/B22","test":"PatchbayAdobeTests.ServerTests/`a topic is a service, and its subscription a record of its own`()"}
         {"rule":"adobe/B22","test":"PatchbayAdobeTests.ServerTests/`subscriptions come in pages, too`()"}
@@ -486,7 +486,7 @@ extension RuleEvidence {
         {"rule":"adobe/B23","test":"PatchbayAdobeTests.ServerTests/`a topic is a service, and its subscription a record of its own`()"}
         {"rule":"adobe/B24","test":"PatchbayAdobeTests.ServerConformanceTests/`a conversation at the server API goes as written`(_:) topics"}
         {"rule":"adobe/B24","test":"PatchbayAdobeTests.ServerTests/`a topic is a service, and its subscription a record of its own`()"}
-        {"rule":"adobe/B25","test":"PatchbayAdobeTests.ServerConformanceTests/`a conversation at the server API goes as written`(_:) subscribed-in-uncertain delivery"}
+        {"rule":"adobe/B25","test":"PatchbayAdobeTests.ServerConformanceTests/`a conversation at the server API goes as written`(_:) subscribed-in-uncertainty"}
         {"rule":"adobe/B25","test":"PatchbayAdobeTests.ServerTests/`a topic is a service, and its subscription a record of its own`()"}
         {"rule":"adobe/B26","test":"PatchbayAdobeTests.ServerConformanceTests/`a conversation at the server API goes as written`(_:) first-hour"}
         {"rule":"adobe/B26","test":"PatchbayAdobeTests.ServerTests/`a key of the account stands in addresses, and nothing is asked for first`()"}
@@ -780,7 +780,7 @@ extension RuleEvidence {
         {"rule":"altcraft/B6","test":"PatchbayAltcraftTests.RequestTests/`the six parameters travel, and the caller's fields win`()"}
         {"rule":"altcraft/B7","test":"PatchbayAltcraftTests.RequestTests/`the three calls differ in the status alone`(_:)"}
         {"rule":"altcraft/B8","test":"PatchbayAltcraftTests.AltcraftConformanceTests/converses(_:) token-rotation"}
-        {"rule":"altcraft/B8","test":"PatchbayAltcraftTests.AltcraftConformanceTests/converses(_:) token-rotation-in-uncertain delivery"}
+        {"rule":"altcraft/B8","test":"PatchbayAltcraftTests.AltcraftConformanceTests/converses(_:) token-rotation-in-uncertainty"}
         {"rule":"altcraft/B8","test":"PatchbayAltcraftTests.SubscriptionTests/`a token that changed is told before anything else uses it`()"}
         {"rule":"altcraft/B9","test":"PatchbayAltcraftTests.RequestTests/`a change of person releases the suspension first`()"}
         {"rule":"altcraft/B10","test":"PatchbayAltcraftTests.ProfileTests/`attributes become profile fields of any JSON`()"}
@@ -1007,8 +1007,8 @@ extension RuleEvidence {
         {"rule":"altcraft/R8","test":"PatchbayAltcraftTests.ReplyTests/`a change of person and a question are never repeated by themselves`()"}
         {"rule":"altcraft/R9","test":"PatchbayAltcraftTests.ReplyTests/`an answer has types and both numbers`()"}
         {"rule":"altcraft/R9","test":"PatchbayAltcraftTests.ReplyTests/`an error number in a success is a refusal where the configuration says so`()"}
-        {"rule":"altcraft/R10","test":"PatchbayAltcraftTests.AltcraftConformanceTests/converses(_:) unauthorised-suspended"}
         {"rule":"altcraft/R10","test":"PatchbayAltcraftTests.AltcraftConformanceTests/converses(_:) unauthorised-rejected"}
+        {"rule":"altcraft/R10","test":"PatchbayAltcraftTests.AltcraftConformanceTests/converses(_:) unauthorised-suspended"}
         {"rule":"altcraft/R10","test":"PatchbayAltcraftTests.ReplyTests/`a refused credential rejects or suspends by a setting`(_:)"}
         {"rule":"altcraft/R10","test":"PatchbayAltcraftTests.ReplyTests/`an expired credential waits for a fresh one, whose refusal is final`()"}
         {"rule":"altcraft/R11","test":"PatchbayAltcraftTests.AltcraftConformanceTests/converses(_:) log-in-and-out"}
@@ -1048,7 +1048,7 @@ extension RuleEvidence {
         {"rule":"altcraft/S9","test":"PatchbayAltcraftTests.AltcraftConformanceTests/converses(_:) sync-both-ways"}
         {"rule":"altcraft/S9","test":"PatchbayAltcraftTests.ReplyTests/`a category that the vendor keeps as it was is told`()"}
         {"rule":"altcraft/T1","test":"PatchbayAltcraftTests.AltcraftConformanceTests/converses(_:) token-rotation"}
-        {"rule":"altcraft/T1","test":"PatchbayAltcraftTests.AltcraftConformanceTests/converses(_:) token-rotation-in-uncertain delivery"}
+        {"rule":"altcraft/T1","test":"PatchbayAltcraftTests.AltcraftConformanceTests/converses(_:) token-rotation-in-uncertainty"}
         {"rule":"altcraft/T1","test":"PatchbayAltcraftTests.AltcraftConformanceTests/converses(_:) token-rotation-twice"}
         {"rule":"altcraft/T1","test":"PatchbayAltcraftTests.AltcraftConformanceTests/converses(_:) token-rotation-two-databases"}
         {"rule":"altcraft/T1","test":"PatchbayAltcraftTests.SubscriptionTests/`a token that changed is told before anything else uses it`()"}
@@ -1119,8 +1119,8 @@ extension RuleEvidence {
         {"rule":"altcraft/V16","test":"PatchbayAltcraftTests.ServerTests/`what no goal can be is refused, and a strange name is told of`()"}
         {"rule":"altcraft/V17","test":"PatchbayAltcraftTests.ServerTests/`a goal leaves once, also where nobody knows what became of it`()"}
         {"rule":"altcraft/V17","test":"PatchbayAltcraftTests.ServerTests/`what no goal can be is refused, and a strange name is told of`()"}
-        {"rule":"altcraft/V18","test":"PatchbayAltcraftTests.ServerConformanceTests/`a conversation at the server API goes as written`(_:) goal-in-uncertain delivery"}
-        {"rule":"altcraft/V18","test":"PatchbayAltcraftTests.ServerConformanceTests/`a conversation at the server API goes as written`(_:) increment-in-uncertain delivery"}
+        {"rule":"altcraft/V18","test":"PatchbayAltcraftTests.ServerConformanceTests/`a conversation at the server API goes as written`(_:) goal-in-uncertainty"}
+        {"rule":"altcraft/V18","test":"PatchbayAltcraftTests.ServerConformanceTests/`a conversation at the server API goes as written`(_:) increment-in-uncertainty"}
         {"rule":"altcraft/V18","test":"PatchbayAltcraftTests.ServerTests/`a goal leaves once, also where nobody knows what became of it`()"}
         {"rule":"altcraft/V18","test":"PatchbayAltcraftTests.ServerTests/`a number grows once`()"}
         {"rule":"altcraft/V19","test":"PatchbayAltcraftTests.ServerTests/`a push is told by its uid and a number`()"}
@@ -1316,7 +1316,7 @@ extension RuleEvidence {
         {"rule":"des/R8","test":"PatchbayDESTests.RefusalTests/`one kind of identifier names contacts`()"}
         {"rule":"des/R9","test":"PatchbayDESTests.ContactTests/`a contact is set by field and value, and not again`()"}
         {"rule":"des/R9","test":"PatchbayDESTests.ContactTests/`a value that looks alike is another contact`()"}
-        {"rule":"des/R9","test":"PatchbayDESTests.ContactTests/`after uncertainty the contact is set again`()"}
+        {"rule":"des/R9","test":"PatchbayDESTests.ContactTests/`after uncertain delivery the contact is set again`()"}
         {"rule":"des/R9","test":"PatchbayDESTests.ContactTests/`an ID token proves who it is, and another one is a change`()"}
         {"rule":"des/R9","test":"PatchbayDESTests.ContactTests/`another field with the same value is another contact`()"}
         {"rule":"des/R9","test":"PatchbayDESTests.DESConformanceTests/converses(_:) log-out"}
@@ -1517,7 +1517,7 @@ extension RuleEvidence {
         {"rule":"salesforce/A14","test":"PatchbaySalesforceTests.PersonTests/`work of two people that waited offline is kept apart`()"}
         {"rule":"salesforce/D1","test":"PatchbaySalesforceTests.LifeTests/`reading is refused, and a consent is applied here`()"}
         {"rule":"salesforce/D2","test":"PatchbaySalesforceTests.LifeTests/`a device that was never registered is not registered to leave`()"}
-        {"rule":"salesforce/D2","test":"PatchbaySalesforceTests.LifeTests/`a device that was refused without uncertainty is not registered to leave`()"}
+        {"rule":"salesforce/D2","test":"PatchbaySalesforceTests.LifeTests/`a device that was refused without uncertain delivery is not registered to leave`()"}
         {"rule":"salesforce/D2","test":"PatchbaySalesforceTests.LifeTests/`an unregister is one last registration without push`()"}
         {"rule":"salesforce/D2","test":"PatchbaySalesforceTests.PersonTests/`a device that may have been registered is unregistered`(_:)"}
         {"rule":"salesforce/D2","test":"PatchbaySalesforceTests.PersonTests/`a vendor that is left while a change of person waits does not keep the device for the earlier person`(_:)"}
@@ -1637,7 +1637,7 @@ extension RuleEvidence {
         {"rule":"salesforce/R3","test":"PatchbaySalesforceTests.ScheduleTests/`a person who asks why it waits hears of the refused token`()"}
         {"rule":"salesforce/R4","test":"PatchbaySalesforceTests.ScheduleTests/`delays double from a minute to a day and go on for ever`()"}
         {"rule":"salesforce/R5","test":"PatchbaySalesforceTests.ConformanceTests/`a conversation goes as written`(_:) long-outage"}
-        {"rule":"salesforce/R5","test":"PatchbaySalesforceTests.ScheduleTests/`after uncertainty nothing is suppressed`(_:)"}
+        {"rule":"salesforce/R5","test":"PatchbaySalesforceTests.ScheduleTests/`after uncertain delivery nothing is suppressed`(_:)"}
         {"rule":"salesforce/R6","test":"PatchbaySalesforceTests.ConformanceTests/`a conversation goes as written`(_:) interrupted"}
         {"rule":"salesforce/R6","test":"PatchbaySalesforceTests.ConformanceTests/`a conversation goes as written`(_:) lost-answer"}
         {"rule":"salesforce/R6","test":"PatchbaySalesforceTests.ConformanceTests/`a conversation goes as written`(_:) lost-reply-hand-over"}
@@ -1788,7 +1788,7 @@ extension RuleEvidence {
         {"rule":"salesforce/V23","test":"PatchbaySalesforceTests.ServerConformanceTests/`a conversation at the server API goes as written`(_:) first-hour"}
         {"rule":"salesforce/V23","test":"PatchbaySalesforceTests.ServerTests/`an event leaves once, also where nobody knows what became of it`()"}
         {"rule":"salesforce/V24","test":"PatchbaySalesforceTests.ServerTests/`an event leaves once, also where nobody knows what became of it`()"}
-        {"rule":"salesforce/V25","test":"PatchbaySalesforceTests.ServerConformanceTests/`a conversation at the server API goes as written`(_:) event-in-uncertain delivery"}
+        {"rule":"salesforce/V25","test":"PatchbaySalesforceTests.ServerConformanceTests/`a conversation at the server API goes as written`(_:) event-in-uncertainty"}
         {"rule":"salesforce/V25","test":"PatchbaySalesforceTests.ServerTests/`an event leaves once, also where nobody knows what became of it`()"}
         {"rule":"salesforce/V26","test":"PatchbaySalesforceTests.ServerConformanceTests/`a conversation at the server API goes as written`(_:) retry-after"}
         {"rule":"salesforce/V26","test":"PatchbaySalesforceTests.ServerTests/`a Retry-After keeps every lane back, over a restart`(_:)"}

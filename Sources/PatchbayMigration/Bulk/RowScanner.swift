@@ -743,9 +743,16 @@ struct RowScanner: RecordScanner {
         }
         guard let optIn = instant(columns.optIn, scratch) else { return nil }
         guard let optOut, !Self.isBefore(optOut, optIn) else {
+            // With one time missing, both may be on one day: the general path decides.
+            guard optOut == nil || hasTime(columns.optOut) == hasTime(columns.optIn) else { return nil }
             return (lexicon.pointee.subscribed, RecordView.Detail(optIn))
         }
         return (lexicon.pointee.unsubscribed, RecordView.Detail(optOut))
+    }
+
+    private func hasTime(_ column: Int) -> Bool {
+        let text = fields[column].text
+        return (0..<text.count).contains { text[$0] == UInt8(ascii: ":") }
     }
 
     /// Whether an instant is before another. Up to the second their texts sort by time, as do the fractions after it.

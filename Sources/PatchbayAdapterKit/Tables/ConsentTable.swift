@@ -79,7 +79,7 @@ public struct ConsentTable: Sendable {
     ///   - key: The channel or topic of the field.
     ///   - value: The value as a server returns it.
     ///   - field: The field.
-    /// - Returns: The subscription; ``Subscription/unreadable(_:)`` if the vendor documents no such decision.
+    /// - Returns: The subscription; `Subscription.unreadable(_:)` if the vendor documents no such decision.
     public func subscription(_ key: Subscription.Key, value: String, in field: String) -> Subscription {
         guard case .state(let state) = meaning(of: value, in: field) else { return .unreadable(key) }
         return Subscription(channel: key.channel, topic: key.topic, state: state)

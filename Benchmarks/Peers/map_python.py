@@ -90,7 +90,7 @@ def with_orjson():
     def line(text):
         contact = loads(text)
         if not known.issuperset(contact):
-            raise ValueError("an unknown")
+            raise ValueError("an unknown member")
         attributes = contact.get("attributes", {})
         if "total" in attributes:
             attributes["total"] = Fragment(amount.search(text).group(1))

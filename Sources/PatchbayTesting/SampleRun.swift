@@ -168,8 +168,8 @@ extension AdapterObserver.Record {
 }
 
 extension [EngagementOperation] {
-    /// The operations in parts that end with an unregister each. The engine captures nothing behind a pending unregister,
-    /// because a provider that is used again withdraws it.
+    /// The operations in parts that end with an unregistration each. The engine captures nothing behind a pending
+    /// unregistration, because a provider that is used again withdraws it.
     fileprivate var partsByUnregister: [[EngagementOperation]] {
         reduce(into: [[]]) { parts, operation in
             if parts.last?.last?.action == .unregister { parts.append([]) }

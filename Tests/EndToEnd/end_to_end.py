@@ -113,7 +113,7 @@ class EndToEnd:
         for secret in (value for name, value in self.environment.items() if not name.endswith("APP_KEY")):
             for form in (secret.encode(), base64.b64encode(secret.encode()).rstrip(b"=")):
                 shown = [name for name, data in {**output, **files}.items() if form in data]
-                self.expect(not shown, f"a secret stands in {', '.join(shown)}")
+                self.expect(not shown, f"a secret is in {', '.join(shown)}")
 
     # Valid input
 
@@ -271,7 +271,7 @@ class EndToEnd:
                     operations.append(each)
             processes.write_configuration(file, providers, ["rows"])
             refused = self.expect_end(self.run("check", file), 78)
-            self.expect(b"configuration.provider.side" in refused.stdout + refused.stderr, "an app may hold the api")
+            self.expect(b"configuration.provider.side" in refused.stdout + refused.stderr, "the configuration of an app accepts a server API")
             processes.write_configuration(file, providers, ["rows"], side="server")
             source = lines(operations).encode()
             mapped = self.expect_end(self.run("map", "--config", file, "--provider", "rows", "-", input=source), 0)
@@ -287,7 +287,7 @@ class EndToEnd:
             self.expect(state["deletions"] == ["c-3"] and len(state["events"]) == 2, "events or deletions are missing")
             self.expect(len(state["tokens"]) == 1, f"{len(state['tokens'])} tokens were asked for")
             shown = [name.name for name in folder.iterdir() if name.is_file() and secret.encode() in name.read_bytes()]
-            self.expect(shown == ["sandbox-settings.json"], f"the secret stands in {shown}")
+            self.expect(shown == ["sandbox-settings.json"], f"the secret is in {shown}")
 
     def check_erasure(self):
         """an erasure reports the outcome of the vendor's deletion: a refused one requires a manual step and ends with 1"""
@@ -415,7 +415,7 @@ class EndToEnd:
             self.expect(len(states["altcraft-server"]["deletions"]) == 1, "Altcraft erased no person")
             for secret in secrets.values():
                 shown = [name.name for name in folder.iterdir() if name.is_file() and secret.encode() in name.read_bytes()]
-                self.expect(shown == ["sandbox-settings.json"], f"a secret stands in {shown}")
+                self.expect(shown == ["sandbox-settings.json"], f"a secret is in {shown}")
 
     def check_refused_switch(self):
         """a switch that would lose pending work is refused with the list; the old configuration stays in force"""
@@ -493,7 +493,7 @@ class EndToEnd:
             identifier for identifier, each in said.items()
             if int.from_bytes(hashlib.sha256(each["contact"].encode()).digest()[:8], "big") % 10_000 < 3_050
         }
-        self.expect(0 < len(few) < len(said), "the contacts all stand on one side")
+        self.expect(0 < len(few) < len(said), "all contacts are on one side")
         self.expect(received["altcraft"] & set(said) == few, f"altcraft receives {len(received['altcraft'])}, not {len(few)}")
         self.expect(received["salesforce"] & set(said) == set(said) - few, "salesforce receives others than the rest")
 
@@ -833,9 +833,9 @@ class EndToEnd:
             for arguments in [["check", file], ["map", "--config", file, "--provider", "crm", "-"], ["send", "--config", file, "--until-idle", 0, "-"]]:
                 done = self.run(*arguments, input=operations)
                 self.expect(done.returncode in (0, 1, 2, 78), f"{arguments[0]}, {name}: ended with {done.returncode}")
-                self.expect(canary.encode() not in done.stdout + done.stderr, f"{arguments[0]} shows a secret that stands {name}")
+                self.expect(canary.encode() not in done.stdout + done.stderr, f"{arguments[0]} shows a secret that is {name}")
         stored = b"".join(path.read_bytes() for path in self.folder.glob("outbox.sqlite*"))
-        self.expect(stored and canary.encode() not in stored, "a secret stands in the outbox")
+        self.expect(stored and canary.encode() not in stored, "a secret is in the outbox")
 
     def check_plain_text(self):
         """a vendor's address without encryption is refused before any file is created, unless it is a loopback address"""
@@ -899,7 +899,7 @@ class EndToEnd:
         self.expect_end(done, 2, "outbox.sqlite")
         self.expect(self.promised(done.stdout) == [], "something was promised")
         self.expect(self.outbox.read_bytes() == strange, "the strange file was changed")
-        self.expect(list(self.folder.glob("outbox.sqlite*")) == [self.outbox], "something stands beside the strange file")
+        self.expect(list(self.folder.glob("outbox.sqlite*")) == [self.outbox], "a file was created beside the unrecognized file")
 
     def check_read_only_folder(self):
         """an outbox that cannot be created is an error before any operation is acknowledged"""
@@ -1066,7 +1066,7 @@ def for_each_vendor():
             lambda self, vendor=vendor: self.deliver_a_morning(vendor),
         )
         add(
-            f"check_erase_{vendor}", f"an erasure at {module.TITLE}'s api for apps says what a person has to do there",
+            f"check_erase_{vendor}", f"an erasure through {module.TITLE}'s device API reports the manual step at the vendor",
             lambda self, vendor=vendor: self.erase_after_a_morning(vendor),
         )
     for old, new in itertools.permutations(vendors.ALL, 2):

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Migrates a million contacts through a vendor's server API at the sandbox, over HTTP, and counts what the sandbox received.
 
-    million.py [--contacts N] [--beside N] [--API NAME]… [--folder FOLDER] [--keep]
+    million.py [--contacts N] [--beside N] [--api NAME]… [--folder FOLDER] [--keep]
 
 For each API it runs a smaller migration, then the large one, both with rejects, a journal and evidence. Both are killed with -9
 in the middle and resumed. It prints records per second, requests, and the peak memory of each process. No process, neither the
@@ -317,20 +317,20 @@ def play(folder, api, contacts, beside):
         for size, memories in (("small", small or ()), ("large", large or ())):
             for step, most in zip(("begins", "resumes"), memories):
                 if most > small[0] + ALLOWANCE:
-                    scene.problem(f"who {step} with the {size} one had {most / 1e6:,.0f} MB, the first of all {small[0] / 1e6:,.0f} MB")
+                    scene.problem(f"the process that {step} the {size} migration used {most / 1e6:,.0f} MB, the first process {small[0] / 1e6:,.0f} MB")
         sandbox = memory_of(scene.sandbox.pid)
         if sandbox:
-            print(f"    the sandbox, which holds all of them, had {sandbox / 1e6:,.0f} MB", flush=True)
+            print(f"    the sandbox, which holds all contacts, used {sandbox / 1e6:,.0f} MB", flush=True)
         return scene.problems
 
 
 def main():
-    parser = argparse.ArgumentParser(description="Leads a million contacts through a server API.")
+    parser = argparse.ArgumentParser(description="Migrate a million contacts through a server API.")
     parser.add_argument("--contacts", type=int, default=1_000_000)
     parser.add_argument("--beside", type=int, default=100_000, help="the smaller migration, whose memory is compared")
-    parser.add_argument("--api", action="append", choices=[api.name for api in SERVERS], help="all of these if not given")
-    parser.add_argument("--folder", type=pathlib.Path, help="where the files stand meanwhile; a few GB")
-    parser.add_argument("--keep", action="store_true", help="keep the files, also when all is well")
+    parser.add_argument("--api", action="append", choices=[api.name for api in SERVERS], help="the APIs to use; all of them by default")
+    parser.add_argument("--folder", type=pathlib.Path, help="the folder of the files during the run; a few GB")
+    parser.add_argument("--keep", action="store_true", help="keep the files even if there are no problems")
     arguments = parser.parse_args()
     folder = pathlib.Path(tempfile.mkdtemp(prefix="patchbay million ", dir=arguments.folder))
     problems = []

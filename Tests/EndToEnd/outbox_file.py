@@ -53,7 +53,7 @@ def changed(body, delta):
 
 
 def bodies(packed):
-    """The bodies in a row of staged captures: before each stands the time since which it waits, `i`, digits, `;`; or a delta, `d`."""
+    """Yields the bodies in a row of staged captures. Each follows the start of its wait (`i`, digits, `;`), or is a delta (`d`)."""
     body = b""
     while packed:
         if packed.startswith(b"i"):
@@ -66,7 +66,7 @@ def bodies(packed):
 
 
 def outcome_batch(packed):
-    """The ids in an outcome batch of the history: each stands before the time at which it ended, `i`, digits, `;`."""
+    """Yields the ids in an outcome batch of the history. Each precedes the time of its outcome (`i`, digits, `;`)."""
     while packed:
         length, _, packed = packed.partition(b":")
         count = int(length.removeprefix(b"t"))
@@ -78,7 +78,7 @@ class OutboxFile:
     """A copy of an outbox, opened for reading; the original is not touched."""
 
     class Unreadable(Exception):
-        """The file is not a database any more."""
+        """The file is no longer a database."""
 
     def __init__(self, path):
         self._folder = tempfile.TemporaryDirectory()

@@ -347,4 +347,4 @@ def play(folder, rounds, seed):
 
 
 if __name__ == "__main__":
-    scene.main("servers", "Leads migrations through server APIs, and kills them.", play)
+    scene.main("servers", "Runs migrations through server APIs, kills and resumes them.", play)

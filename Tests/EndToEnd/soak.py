@@ -19,7 +19,7 @@ import scene
 # Each kind with its program and the number of its rounds in a turn.
 KINDS = {
     "kill -9": ("kill9.py", 40), "disk full": ("disk_full.py", 10), "read only": ("read_only.py", 10), "damage": ("damage.py", 40),
-    "migration": ("kill_resume.py", 40), "apis": ("servers.py", 24), "random runs": ("random_runs.py", 20),
+    "migration": ("kill_resume.py", 40), "server API": ("servers.py", 24), "random runs": ("random_runs.py", 20),
 }
 COLUMNS = ["rounds", "met", "promised", "lost", "recovered", "accounted", "seconds"]
 

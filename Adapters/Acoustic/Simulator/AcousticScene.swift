@@ -35,7 +35,7 @@ public struct AcousticScene: VendorScene {
         case 3: return .changeAttributes([random.pick(["City", "Visits"]): .unset])
         case 4: return .track(.custom(name: "Lesson \(number)"))
         case 6: return .changeAttributes(["City": .set("x"), "Visits": .unset])
-        // So few values that one is often set back while its change is in uncertain delivery.
+        // So few values that one is often set back while the delivery of its change is uncertain.
         case 5, 7: return .changeAttributes(["Visits": .set(.integer(Int64(random.below(2))))])
         case 8: return random.below(3) == 0 ? ScenePhone.logIn(&random) : .track(.sessionStarted)
         default: return .changeAttributes(["City": .set(.string("v\(random.below(2))"))])

@@ -255,7 +255,7 @@ extension AcousticDevice {
     }
 
     /// A registration that was not answered may have reached the vendor: it is repeated, without push, for the ids that the
-    /// unregister names.
+    /// unregistration names.
     private func registerToLeave(_ window: Window, _ memory: Memory, _ moment: Moment) -> Plan<Self>? {
         guard settings.registration == .requested, memory.mayBeRegistered == true,
             let unregister = window.all.first(where: { $0.operation.action == .unregister })

@@ -77,7 +77,7 @@ extension AcousticDevice {
         }
 
         /// Forgets the values and tags if the profile is denied. A denial of anything else covers nothing that is kept here:
-        /// ids, pacing and push state are needed for an opt-out and an unregister.
+        /// ids, pacing and push state are needed for an opt-out and an unregistration.
         public func afterDenial(of scope: Consent.Scope) -> Memory {
             guard scope == .profile else { return self }
             var memory = self

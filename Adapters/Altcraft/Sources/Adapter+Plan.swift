@@ -250,7 +250,7 @@ struct Planner {
             return .settle(Dictionary(older.map { ($0.id, .superseded(by: newest)) }) { first, _ in first })
         }
         if followsUnregister(head) { throw Held(finding: FindingRow.unregisterPending.at()) }
-        // The unregister reaches every token anyway.
+        // The unregistration reaches every token anyway.
         if !isLeft(head) {
             if let move = memory.move(of: person(head), to: address) {
                 return try self.move(from: move.old, to: move.new, head)

@@ -58,7 +58,7 @@ public struct AltcraftDevice: VendorAdapter {
     /// The address of every request.
     var address: ServiceAddress { content.address }
 
-    /// An API to one resource.
+    /// Creates an adapter for one resource.
     ///
     /// - Throws: ``SettingsError`` if the address is missing.
     public init(settings: AltcraftSettings) throws(SettingsError) {

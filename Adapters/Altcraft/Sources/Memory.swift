@@ -112,7 +112,7 @@ public struct AltcraftMemory: AdapterMemory {
     /// All of it: the token and how it is subscribed, no value of a profile.
     public func afterDenial(of scope: Consent.Scope) -> AltcraftMemory { self }
 
-    /// Subscriptions that the vendor may still have stay: the next log-in or unregister ends them.
+    /// Subscriptions that the vendor may still have stay: the next log-in or unregistration ends them.
     public func withoutContact(_ contact: String) -> AltcraftMemory {
         let isSame = { (other: String?) in other.map { ScalarString.equal($0, contact) } ?? false }
         var memory = self

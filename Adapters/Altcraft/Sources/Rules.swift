@@ -7,7 +7,7 @@ extension RuleID {
 }
 
 /// The vendor's rules by group: Q query, H headers, B bodies, T tokens, F fields, R outcomes and repeats, S answers,
-/// L log-in, A credentials, P push events, M custom events, E ends (identity, consent, unregister, erasure), X files.
+/// L log-in, A credentials, P push events, M custom events, E ends (identity, consent, unregistration, erasure), X files.
 extension Rule {
     /// The source of a rule.
     private enum Source {

@@ -136,7 +136,7 @@ public struct DESScene: VendorScene {
             .map(\.id)
         )
         let stored = story.requests.filter { !captured.isDisjoint(with: $0.operations) }
-        // Opt-outs, unregisters and erasures have a queue of their own.
+        // Opt-outs, unregistrations and erasures have a queue of their own.
         let queues = Dictionary(grouping: stored) { $0.operations.contains(where: passing.contains) }.values
         for (first, next) in queues.flatMap({ zip($0, $0.dropFirst()) }) {
             guard let at = first.settledAt, let outcome = first.outcome,

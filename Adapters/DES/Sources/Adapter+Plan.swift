@@ -131,7 +131,7 @@ final class Planner {
         )
     }
 
-    /// Whether a registration is pending that was captured after the last unregister.
+    /// Whether a registration is pending that was captured after the last unregistration.
     private var mayRegister: Bool {
         let isShown = stored.contains {
             $0.operation.action.kind == .registerDevice && $0.sequence > memory.leftAt ?? .min
@@ -631,7 +631,7 @@ final class Planner {
         head.credential.flatMap { $0.value.isEmpty || IDToken.hasExpired($0, at: moment.date) ? nil : $0 }
     }
 
-    /// A log-in waits for its credential, unless a later change of person or an unregister has overtaken it.
+    /// A log-in waits for its credential, unless a later change of person or an unregistration has overtaken it.
     private func awaitToken(_ head: Head) -> Result {
         let isOvertaken =
             stored.contains { $0.changesContact && $0.sequence > head.sequence }

@@ -78,7 +78,7 @@ public struct DESDevice: VendorAdapter {
     private let content: Content
     var settings: DESSettings { content.settings }
 
-    /// An API to one application.
+    /// Creates an adapter for one application.
     ///
     /// - Throws: ``SettingsError`` if the application code or the contact field is missing.
     public init(settings: DESSettings) throws(SettingsError) {

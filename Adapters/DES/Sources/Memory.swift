@@ -135,7 +135,7 @@ public struct DESMemory: AdapterMemory {
     /// Whether the device event state was removed after a denial, so that the next request of the event service needs another
     /// registration first; nil counts as false.
     var mustRegister: Bool?
-    /// The sequence of the last completed unregister: earlier operations are not carried out any more.
+    /// The sequence of the last completed unregistration: earlier operations are not carried out any more.
     var leftAt: Int64?
     /// Whether the installation has not been registered since the last complete unregistration; nil counts as false.
     var isLeft: Bool?

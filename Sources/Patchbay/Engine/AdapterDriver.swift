@@ -51,7 +51,7 @@ struct Memory: Equatable, Sendable {
     /// Returns the memory without an erased contact that left the installation before.
     func withoutContact(_ contact: String) -> Memory { form.withoutContact(contact) }
 
-    /// The contacts that an unregister concerns.
+    /// The contacts that an unregistration concerns.
     var registeredContacts: [String?] { form.registeredContacts }
 
     static func == (left: Memory, right: Memory) -> Bool { left.form === right.form || left.form.isEqual(to: right) }
@@ -156,7 +156,7 @@ struct Window {
     var formerlyWithoutPush: Set<String> = []
     var cameAfter: Int64?
 
-    /// Whether the provider is being left: it has no route, or an unregister waits in the lane, whether shown or not.
+    /// Whether the provider is being left: it has no route, or an unregistration waits in the lane, whether shown or not.
     var isLeaving: Bool {
         isUnrouted || hidden.first(.unregister) != nil
             || kinds.contains(.leave) && operations.contains { $0.operation.action == .unregister }

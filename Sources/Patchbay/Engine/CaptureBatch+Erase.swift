@@ -23,7 +23,7 @@ extension CaptureBatch {
             var withdrawn: Set<String> = []
             try store.forEachRow(provider: name, subject: subject) { row in
                 let pending = try? EngagementOperation(jsonBytes: row.operation.body)
-                // A removed provider's vendor still needs the unregister.
+                // A removed provider's vendor still needs the unregistration.
                 guard pending?.action != .erase, pending?.action != .unregister else { return }
                 if DeliberateFault.erasureSparesOne.isPresent, row.operation.sequence.isMultiple(of: 3) { return }
                 try context.end(row, name, OperationOutcome(.erased))

@@ -135,7 +135,7 @@ struct CaptureBatch {
     }
 
     /// Handles a change of contact that crosses the border of a provider's share. A provider that now receives the contact
-    /// gets the whole state; one that no longer does gets an unregister.
+    /// gets the whole state; one that no longer does gets an unregistration.
     private mutating func changeSides(
         _ operation: EngagementOperation,
         _ position: Int,

@@ -122,7 +122,7 @@ extension SubjectSnapshot {
 }
 
 extension Action {
-    /// Whether the action reduces what the vendor may do: an unsubscription, a denial, an erasure or an unregister.
+    /// Whether the action reduces what the vendor may do: an unsubscription, a denial, an erasure or an unregistration.
     var isOptOut: Bool {
         switch self {
         case .changeSubscription(let subscription):

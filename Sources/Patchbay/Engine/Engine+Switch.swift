@@ -95,7 +95,7 @@ extension Engine {
         let candidates = configured.map { ($0.1?.name ?? "", $0.0, $0.1) } + gone.map { ($0, nil, nil) }
         return try candidates.map { name, runner, provider in
             let record = known[name]
-            // A provider that the configuration no longer named has not received its unregister yet.
+            // A provider that the configuration no longer named has not received its unregistration yet.
             let wasReceiving = record?.state == "live" || (record?.state == "gone" && provider?.isRouted != true)
             let remembered = try context.store.meta(Self.shareKey(name)).flatMap(Share.init(text:)) ?? .all
             return Change(
@@ -227,7 +227,7 @@ extension Engine {
         return Set(names.compactMap(\.string))
     }
 
-    /// Ends the service of a provider: it finishes the work that it has begun and receives an unregister. Its other work is
+    /// Ends the service of a provider: it finishes the work that it has begun and receives an unregistration. Its other work is
     /// handled by the switch policy.
     ///
     /// A provider that the configuration no longer names cannot be served. This is caught up on when it is named again.

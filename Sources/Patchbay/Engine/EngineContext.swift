@@ -192,7 +192,7 @@ final class EngineContext {
         return entry
     }
 
-    /// Stores an operation that the engine creates: a part of the subject snapshot, or an unregister.
+    /// Stores an operation that the engine creates: a part of the subject snapshot, or an unregistration.
     ///
     /// If the vendor has no API for it, no captured operation is lost: it ends at once with its reason and is not kept for
     /// replay.
@@ -219,7 +219,7 @@ final class EngineContext {
         return entry
     }
 
-    /// Stores the unregisters of a subject at a removed provider, behind all pending operations.
+    /// Stores the unregistrations of a subject at a removed provider, behind all pending operations.
     ///
     /// There is one for the current contact. If the adapter uses credentials, there is one more for each contact under whom
     /// the vendor may hold a registration: those that the adapter's memory names, and those of pending operations.
@@ -319,7 +319,7 @@ final class EngineContext {
         }
     }
 
-    /// Withdraws a provider's pending unregisters of a subject, because it receives the subject again.
+    /// Withdraws a provider's pending unregistrations of a subject, because it receives the subject again.
     func takeBackUnregisters(_ runner: Runner, of subject: Subject) throws {
         var journaled: Set<String>?
         try store.forEachRow(provider: runner.name, subject: subject.rawValue) { row in

@@ -120,7 +120,7 @@ extension Runner {
         return nil
     }
 
-    /// Returns the contacts for which the stored memory of a subject's lane requires an unregister.
+    /// Returns the contacts for which the stored memory of a subject's lane requires an unregistration.
     func registeredContacts(_ subject: Subject, _ snapshot: SubjectSnapshot) throws -> [String?] {
         try storedMemory(subject, snapshot)?.registeredContacts ?? []
     }

@@ -323,7 +323,7 @@ extension Outcome {
         if case .failed(let failure) = self { failure.delivery != .notSent } else { false }
     }
 
-    /// The outcome with its uncertain delivery removed, for a mutation.
+    /// The outcome as if the request had not been sent, for a mutation.
     fileprivate var withoutUncertainty: Outcome {
         guard case .failed(var failure) = self else { return self }
         failure.delivery = .notSent

@@ -117,7 +117,7 @@ extension Runner {
     /// Examines pending operations under the present settings, inside the caller's transaction.
     ///
     /// An operation that no longer fits is rejected with its finding and kept for replay; nothing is shortened. Operations in
-    /// flight are examined when their outcome is known. An unregister is never rejected.
+    /// flight are examined when their outcome is known. An unregistration is never rejected.
     func examineAgain() throws {
         let inFlight = Set(try context.store.journal(provider: name).flatMap(\.operations))
         try context.store.setMeta(reexaminationKey, inFlight.isEmpty ? nil : "due")

@@ -79,11 +79,11 @@ public struct PendingOperations<Adapter: VendorAdapter>: RandomAccessCollection,
     public let hasMore: Bool
     /// The pending operations of the lane that the window does not show, summarized by kind.
     public var hidden = HiddenOperations()
-    /// Whether the provider is being left: the configuration gives it no route, or an unregister (`Action.unregister`) is
+    /// Whether the provider is being left: the configuration gives it no route, or an unregistration (`Action.unregister`) is
     /// pending in this lane, shown or hidden.
     ///
     /// A push token, a permission or a consent that arrives from now on belongs to the next provider. An operation that
-    /// waits for one must end with a finding instead, and the unregister is the last request.
+    /// waits for one must end with a finding instead, and the unregistration is the last request.
     public var isLeaving = false
     /// Whether the consent of the person who is there now allows push messages: the purpose messaging on the channel push is
     /// neither denied nor required and unanswered, nor is the purpose profile, which covers the registration. Always true in a

@@ -101,7 +101,7 @@ public protocol AdapterMemory: Codable, Sendable, Equatable {
     /// Returns the memory without what a denied purpose and channel cover.
     ///
     /// The engine calls it once for every scope that becomes denied. Keep what the scope does not cover, the vendor's
-    /// identity of the device, its pacing, and whatever an opt-out or an unregister needs: both are sent although the
+    /// identity of the device, its pacing, and whatever an opt-out or an unregistration needs: both are sent although the
     /// purpose is denied. If the result differs from the stored memory, the engine sends again what is still allowed.
     ///
     /// The result must not depend on the order of denials: applying several scopes in any order gives the same memory.

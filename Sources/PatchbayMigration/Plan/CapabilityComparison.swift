@@ -2,32 +2,32 @@ public import PatchbayAdapterKit
 public import PatchbayJSON
 public import PatchbayModel
 
-/// What one vendor's server API can do beside another's: the loss that a switch brings whatever the data is.
+/// A comparison of the capabilities of two vendor APIs: the losses of a switch that do not depend on the data.
 public struct CapabilityComparison: Sendable {
-    /// What becomes of a capability.
+    /// The result for a capability.
     public enum Verdict: String, CaseIterable, Sendable {
-        /// The first server API has it, and the second has not.
+        /// The first API supports it, and the second does not.
         case lost
-        /// The first server API has it by itself, and the second makes it out of something else.
+        /// The first API supports it natively, and the second emulates it.
         case changed
-        /// The second server API has it, and the first has not.
+        /// The second API supports it, and the first does not.
         case gained
-        /// The second server API has it as well as the first.
+        /// The second API supports it as well as the first.
         case kept
-        /// Neither has it.
+        /// Neither API supports it.
         case neither
     }
 
-    /// A capability at both server APIs.
+    /// A capability with its support by both APIs.
     public struct Row: Sendable {
         /// The capability.
         public let capability: Capability
-        /// How well the first server API can do it.
+        /// The support by the first API.
         public let old: Support
-        /// How well the second server API can do it.
+        /// The support by the second API.
         public let new: Support
 
-        /// What becomes of it.
+        /// The result.
         public var verdict: Verdict {
             switch (old.word, new.word) {
             case ("unsupported", "unsupported"): .neither
@@ -39,12 +39,12 @@ public struct CapabilityComparison: Sendable {
         }
     }
 
-    /// The server APIs' ids.
+    /// The ids of the APIs.
     public let servers: (old: AdapterID, new: AdapterID)
-    /// Every capability that either server API speaks of, sorted by verdict, then by name.
+    /// Every capability that either API lists, sorted by verdict, then by name.
     public let rows: [Row]
 
-    /// Compares two server APIs.
+    /// Compares two APIs.
     public init(_ old: AdapterDescriptor, _ new: AdapterDescriptor) {
         servers = (old.id, new.id)
         let names = Set((old.capabilities.listed + new.capabilities.listed).map(\.capability))
@@ -56,7 +56,7 @@ public struct CapabilityComparison: Sendable {
             }
     }
 
-    /// How many rows have a verdict.
+    /// Returns the number of rows with a verdict.
     public func count(_ verdict: Verdict) -> Int { rows.count { $0.verdict == verdict } }
 
     /// The comparison as JSON (`Schemas/migration/comparison`).

@@ -84,7 +84,7 @@ struct ChangingScene: Sendable {
 
     /// Whether the vendor has a log-out. Without one, the record still belongs to the former contact.
     var canLogOut: Bool { capabilities[.contact(.logOut)].isAvailable }
-    /// Whether the vendor supports the unregister of an installation.
+    /// Whether the vendor supports the unregistration of an installation.
     var canLeave: Bool { capabilities[.operation(.unregister)].isAvailable }
 
     /// Returns whether the vendor has subscriptions on a channel.
@@ -97,7 +97,7 @@ public enum SimulationMutation: String, Sendable, CaseIterable {
     case valuesOfAnother
     /// The vendor confirms an opt-out and does not carry it out.
     case optOutIgnored
-    /// The vendor confirms an unregister and does not carry it out.
+    /// The vendor confirms an unregistration and does not carry it out.
     case unregisterIgnored
     /// The vendor confirms a change of attributes or an event and does not store it.
     case confirmedNotStored

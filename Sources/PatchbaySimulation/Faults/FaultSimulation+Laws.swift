@@ -37,7 +37,7 @@ extension FaultSimulation {
                 expect(false, "request \(sent.number) carries an operation that nobody made")
                 continue
             }
-            // The vendor that was left still needs the unregister.
+            // The vendor that was left still needs the unregistration.
             let mayBeSent = operation.action == .unregister || !forgotten.contains(id)
             expect(mayBeSent, "request \(sent.number) carries what a person asked to forget")
             expect(answers[id] == nil, "request \(sent.number) asks what has its answer already")

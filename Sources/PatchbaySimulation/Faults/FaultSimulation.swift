@@ -633,7 +633,7 @@ public final class FaultSimulation {
         return isPending
     }
 
-    /// Records the operations that the engine created: parts of the subject snapshot, unregisters, and follow-ups.
+    /// Records the operations that the engine created: parts of the subject snapshot, unregistrations, and follow-ups.
     func learnWhatWasCreated() throws {
         for provider in try world.store.providers() {
             try world.store.forEachRow(provider: provider.name, subject: nil) { row in

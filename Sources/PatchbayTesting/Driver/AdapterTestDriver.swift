@@ -37,8 +37,8 @@ import Testing
 ///   call `advance(by: .seconds(1))` before the capture.
 /// - Replies arrive after ``replyDelay``, which is zero by default. With a longer delay, a request stays in flight until
 ///   time passes, and captures can overtake its reply.
-/// - An outcome with the uncertain delivery `.interrupted` ends the process while the request is in flight, and starts
-///   a new process.
+/// - An outcome with the delivery `.interrupted` ends the process while the request is in flight, and starts a new
+///   process.
 /// - Operations carry the contact that the app knows at capture: ``contact``, which log-ins and log-outs change.
 ///
 /// An error of the engine or the outbox is recorded as a test issue, so that most calls need no `try`.
@@ -100,7 +100,7 @@ public final class AdapterTestDriver<Adapter: VendorAdapter, Simulator: VendorSi
     public var processesReplacedRequests = false
     /// The time from a request to its outcome. The default is zero.
     public var replyDelay = Duration.zero
-    /// Whether the network is up. While it is down, every request fails with the uncertain delivery `.notSent`.
+    /// Whether the network is up. While it is down, every request fails with the delivery `.notSent`.
     public private(set) var isOnline = true
 
     /// Whether requests stay in flight until ``answer(with:)`` gives a reply or the engine's timeout has passed. A scripted
@@ -311,7 +311,7 @@ public final class AdapterTestDriver<Adapter: VendorAdapter, Simulator: VendorSi
     /// Resumes the provider after a suspension.
     public func resume() { settle { try world.resume(provider) } }
 
-    /// Takes the network down: requests fail with the uncertain delivery `.notSent` from now on.
+    /// Takes the network down: requests fail with the delivery `.notSent` from now on.
     public func goOffline() { isOnline = false }
 
     /// Brings the network up again, and wakes the queues that wait for it.
@@ -355,7 +355,7 @@ public final class AdapterTestDriver<Adapter: VendorAdapter, Simulator: VendorSi
     }
 
     /// Gives the route to another provider with the same adapter, whose vendor accepts every request. This vendor is left:
-    /// it receives the unregister last.
+    /// it receives the unregistration last.
     ///
     /// - Parameter policy: The policy for pending operations.
     /// - Throws: ``SwitchRefusal`` if pending work would be lost.

@@ -455,7 +455,7 @@ extension VirtualWorld {
         world.onStorage { point in
             guard point == .begin(.full) else { return }
             fulls += 1
-            // First the capture is brought to the disk, then the uncertain delivery.
+            // The capture is synced to the disk first, then the uncertain state of the request.
             guard fulls == 2 else { return }
             try self.captureElsewhere(
                 .setConsent(Consent(purpose: .profile, state: .denied)),

@@ -85,7 +85,7 @@ import Testing
 
     @Test func `captures wait in memory while another process holds the file`() async throws {
         let path = folder.outbox
-        // So fast that the timeout with the file is over at once.
+        // So fast that the timeout for the file has passed at once.
         let host = FastHost(date: SystemHost().date(), uptime: SystemHost().uptime(), speed: 10_000)
         let client = try await client(path, ScriptedTransport(), host)
         try await client.track("before").durable()

@@ -58,7 +58,7 @@ public struct AdobeDevice: VendorAdapter {
     /// A digest of the server and the app that the settings name.
     let account: String
 
-    /// An API to one mobile app.
+    /// Creates an adapter for one mobile app.
     ///
     /// - Throws: ``SettingsError`` if a field is the vendor's own.
     public init(settings: AdobeSettings) throws(SettingsError) {
@@ -78,7 +78,7 @@ extension AdobeDevice {
         case hits
         /// Attributes, and tracking by the postback of old SDKs.
         case postbacks
-        /// The unregister.
+        /// The unregistration.
         case identity
         /// Erasures, and operations that need no request.
         case local

@@ -216,7 +216,7 @@ struct SubscriptionTarget: Codable, Sendable, Equatable {
         (self.channel, self.resource, self.email, self.phone) = (channel, resource, email, phone)
     }
 
-    /// The subscriptions that an unregister suspends: those that are subscribed.
+    /// The subscriptions that an unregistration suspends: those that are subscribed.
     static func subscribed(in profile: JSONValue) -> [SubscriptionTarget] {
         (profile[ProfileRow.subscriptions]?.array ?? [])
             .filter { ShownSubscription($0).state == .subscribed }.compactMap(Self.init(shown:))

@@ -93,7 +93,7 @@ extension ConformanceCheck {
                 return [
                     Problem(
                         "expectedState",
-                        "memory claims something, and nobody says what. Give the harness an expected state."
+                        "memory contains claims, and the harness defines no expected state. Add one."
                     )
                 ]
             }
@@ -216,7 +216,7 @@ extension ConformanceCheck {
                 ? nil
                 : Problem(
                     uncertainty.name,
-                    "a value is not sent again after the vendor's state was uncertain after a failed delivery."
+                    "a value is not sent again after an uncertain delivery."
                 )
         }
     }

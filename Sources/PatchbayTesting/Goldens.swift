@@ -72,7 +72,7 @@ public struct Goldens: Sendable {
         let label = "\(kind.rawValue)/\(file)"
         guard !isUpdating || !isCI else {
             Issue.record(
-                "UPDATE_GOLDENS is refused where CI is set. Run `make goldens` at your driver, read the diff, commit it.",
+                "UPDATE_GOLDENS is refused where CI is set. Run `make goldens` on your machine, review the diff and commit it.",
                 sourceLocation: sourceLocation
             )
             return

@@ -126,7 +126,7 @@ extension Rule {
         ),
         rule("K5", "Other ids, another person and a reset forget every known value.", Source.guide),
         rule("K6", "Values are compared with their type; 40 and 40.0 are one number.", Source.house),
-        rule("K7", "A value is known after a yes and forgotten in uncertain delivery.", Source.house),
+        rule("K7", "A value counts as held after a success, and as unknown after an uncertain delivery.", Source.house),
         rule("K8", "What the vendor took may need five minutes to be visible.", Source.guide),
         rule("K9", "What the vendor took may fail later, unseen.", Source.guide),
 

@@ -209,7 +209,7 @@ public struct AltcraftSettings: AdapterSettings {
             \.onUnauthorized,
             default: .reject,
             rule: .altcraft("R10"),
-            "What becomes of an operation that is answered with 401 or 403, with a fresh token of its contact, too: `reject` (as documented), `suspension` (the provider stops)."
+            "What becomes of an operation that is answered with 401 or 403, with a fresh token of its contact, too: `reject` (as documented), `park` (the provider is suspended)."
         ),
         .choice(
             "deviceType",

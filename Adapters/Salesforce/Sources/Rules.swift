@@ -63,7 +63,7 @@ enum SalesforceRules: Sendable {
             userData
         ),
         ("K7", "Contact keys are compared exactly; letter case counts.", ours),
-        ("K8", "Contact keys of more than 254 characters are uncertain.", ours),
+        ("K8", "The vendor may not accept contact keys of more than 254 characters.", ours),
         (
             "K9", "A device's move to another contact shows after up to 15 minutes and may orphan the earlier one.",
             userData

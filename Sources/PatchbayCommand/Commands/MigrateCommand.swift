@@ -211,9 +211,9 @@ extension Command {
 
     private func end(_ report: MigrationReport) throws -> ExitStatus {
         try tell(report)
-        for server in setup.loads where report.files(for: server) > 1 {
+        for route in setup.loads where report.files(for: route) > 1 {
             session.console.say(
-                "\(server.name): \(server.note). The file has \(report.bytesWritten) bytes; split it into \(report.files(for: server)) files with `patchbay migrate split`."
+                "\(route.name): \(route.note). The file has \(report.bytesWritten) bytes; split it into \(report.files(for: route)) files with `patchbay migrate split`."
             )
         }
         return report.findings.values.contains { $0.severity.matters } ? .findings : .fine

@@ -40,13 +40,13 @@ public struct CapabilityComparison: Sendable {
     }
 
     /// The ids of the APIs.
-    public let servers: (old: AdapterID, new: AdapterID)
+    public let apis: (old: AdapterID, new: AdapterID)
     /// Every capability that either API lists, sorted by verdict, then by name.
     public let rows: [Row]
 
     /// Compares two APIs.
     public init(_ old: AdapterDescriptor, _ new: AdapterDescriptor) {
-        servers = (old.id, new.id)
+        apis = (old.id, new.id)
         let names = Set((old.capabilities.listed + new.capabilities.listed).map(\.capability))
         let order = Verdict.allCases
         rows = names.map { Row(capability: $0, old: old.capabilities[$0], new: new.capabilities[$0]) }
@@ -71,7 +71,7 @@ public struct CapabilityComparison: Sendable {
             ]
         }
         return [
-            "from": .string(servers.old.rawValue), "to": .string(servers.new.rawValue),
+            "from": .string(apis.old.rawValue), "to": .string(apis.new.rawValue),
             "counts": .object(JSONObject(Verdict.allCases.map { ($0.rawValue, .integer(count($0))) })),
             "rows": .array(rows),
         ]

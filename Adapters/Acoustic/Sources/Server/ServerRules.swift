@@ -82,7 +82,7 @@ enum AcousticServerRules: Sendable {
         ),
         (
             "S38",
-            "An event leaves once: in uncertain delivery it is rejected as unknown, unless a setting says to repeat.",
+            "An event is sent once. After an uncertain delivery it is rejected as unknown, unless a setting permits a repeat.",
             house
         ),
         ("S39", "Members of an event are texts; nested ones are left out, and the event goes.", events),
@@ -137,7 +137,7 @@ enum AcousticServerRules: Sendable {
         ("S56", "No call takes a contact out of a contact list, so a removal is refused.", house),
         (
             "S57",
-            "CreateContactList makes a contact list, private or shared; in uncertain delivery it is not repeated.",
+            "CreateContactList makes a contact list, private or shared; after an uncertain delivery the call is not repeated.",
             reference
         ),
         (

@@ -137,7 +137,7 @@ enum AdobeServerRules: Sendable {
         ),
         (
             "B41",
-            "A service that is not there is made by POST with name, label and channel, where a setting says so; in uncertain delivery it is looked for.",
+            "A missing service is created by POST with name, label and channel if a setting permits it; after an uncertain delivery it is queried first.",
             services
         ),
     ]

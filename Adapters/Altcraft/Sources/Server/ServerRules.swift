@@ -75,7 +75,7 @@ enum AltcraftServerRules: Sendable {
         ),
         (
             "V14",
-            "Whose address a subscription has is asked for first: that of the resource, else of the channel, else the profile's; a no without one needs no request; an unregister suspends what is subscribed.",
+            "Whose address a subscription has is asked for first: that of the resource, else of the channel, else the profile's; an opt-out without an address needs no request; an unregistration suspends what is subscribed.",
             ours
         ),
         (

@@ -96,7 +96,7 @@ public struct Migration: Sendable {
     ///   - targetSettings: The settings of the target format.
     ///   - catalogue: The types to which attributes are converted.
     ///   - mapping: The changes to every contact, which are applied before types are converted.
-    ///   - omittedColumns: The columns of the target file that are not written, see ``unfilledColumns(from:to:mapping:in:)``.
+    ///   - omittedColumns: The columns of the target file that are not written, see ``unfilledColumns(from:to:mapping:inHead:)``.
     /// - Throws: ``Failure`` if a format has no such direction, or with every problem of the settings.
     public init(
         from source: RecordFormat,

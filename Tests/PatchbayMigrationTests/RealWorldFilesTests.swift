@@ -131,7 +131,8 @@ import Testing
             let rows = "Contact Key,Birth Date\n" + days.enumerated().map { "k-\($0),\($1)\n" }.joined()
             let path = try file(Array(rows.utf8))
             defer { try? FileManager.default.removeItem(atPath: path) }
-            return salesforce.decidingDateForms(settings, in: path)["dateForms"]
+            let head = try #require(FileSource.rowsHead(of: path))
+            return salesforce.decidingDateForms(settings, inHead: head)["dateForms"]
         }
         #expect(try forms(["05/06/1989", "25/12/1990"]) == ["Birth Date": "dd/MM/yyyy"])
         #expect(try forms(["05/06/1989", "12/25/1990", "soon"]) == ["Birth Date": "MM/dd/yyyy"])

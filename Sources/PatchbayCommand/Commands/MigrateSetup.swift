@@ -34,10 +34,11 @@ import PatchbayModel
         let sidecar = try session.sidecar(of: source, given: sourceSettings)
         self.sidecar = sidecar
         let readSettings = sidecar?.settings ?? sourceSettings
-        var datedSettings = readSettings
+        var (datedSettings, head) = (readSettings, [UInt8]?.none)
         if let path = session.invocation.file(.input) {
             session.hintFormat(of: path, instead: source, readSettings)
-            datedSettings = source.decidingDateForms(readSettings, in: path)
+            head = FileSource.rowsHead(of: path)
+            if let head { datedSettings = source.decidingDateForms(readSettings, inHead: head) }
         }
         let beside = session.pathBesideSource(source).flatMap { ResumableMigration.size(of: $0) == nil ? nil : $0 }
         pathsBesideSource = [sidecar?.path, beside].compactMap(\.self)
@@ -58,14 +59,13 @@ import PatchbayModel
             ] + read
         do {
             let mapping = try ContactMapping(json: settings["mapping"] ?? [], catalogue: catalogue)
-            let path = server == nil ? session.invocation.file(.input) : nil
-            let (source, target, targetSettings) = (source, target, targetSettings)
-            let omittedColumns = path.map { path in
-                Migration.unfilledColumns(
+            var omittedColumns: [String] = []
+            if server == nil, let head {
+                omittedColumns = Migration.unfilledColumns(
                     from: (source, datedSettings),
                     to: (target, targetSettings),
                     mapping: mapping,
-                    in: path
+                    inHead: head
                 )
             }
             var migration = try Migration(
@@ -75,7 +75,7 @@ import PatchbayModel
                 targetSettings: targetSettings,
                 catalogue: catalogue,
                 mapping: mapping,
-                omittedColumns: omittedColumns ?? []
+                omittedColumns: omittedColumns
             )
             migration.earlier = session.invocation.text(.after)
             if session.invocation.command.flags.contains(.maxRejects) {

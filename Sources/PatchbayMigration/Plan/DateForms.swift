@@ -10,13 +10,10 @@ extension RecordFormat {
     /// and nine of ten dates have it, it applies, and only the other dates are wrong.
     /// - Parameters:
     ///   - settings: the settings of the format.
-    ///   - path: the file, a regular one; its first 4 MiB are examined.
-    /// - Returns: the settings with `dateForms`; unchanged if nothing is to be decided, or if the file cannot be read.
-    public func decidingDateForms(_ settings: JSONObject, in path: String) -> JSONObject {
-        guard let layout = try? makeSourceLayout?(settings), case .columns(let columns) = layout,
-            let source = try? FileSource(path: path), source.rereadablePath != nil,
-            let head = try? FileSource.head(of: path)
-        else { return settings }
+    ///   - head: the first bytes of the file: ``FileSource/rowsHead(of:)``.
+    /// - Returns: the settings with `dateForms`; unchanged if nothing is to be decided.
+    public func decidingDateForms(_ settings: JSONObject, inHead head: [UInt8]) -> JSONObject {
+        guard case .columns(let columns)? = try? makeSourceLayout?(settings) else { return settings }
         let found = Self.dateForms(columns, head, isGiven: settings["dateForm"] != nil)
         guard !found.isEmpty else { return settings }
         var settings = settings
@@ -28,7 +25,6 @@ extension RecordFormat {
 
     /// The forms of dates by column, as the setting `dateForms` has them.
     private static func dateForms(_ layout: ColumnLayout, _ head: [UInt8], isGiven: Bool) -> [(String, JSONValue)] {
-        guard StrangeFile.isJSON(head) != true else { return [] }
         var (names, dates): ([String], [Int: DateColumn]) = ([], [:])
         layout.eachRow(ofHead: head) { columns, fields in
             if names.isEmpty {

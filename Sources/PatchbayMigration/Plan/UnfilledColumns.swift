@@ -12,19 +12,17 @@ extension Migration {
     ///   - source: the source's format and settings; only delimited text has a header that states what its records can hold.
     ///   - target: the target's format and settings.
     ///   - mapping: the rules between both.
-    ///   - path: the source, a regular file.
-    /// - Returns: the names, in the order of the target's header; none if the source's header does not decide it, or if
-    ///   source or settings cannot be read.
+    ///   - head: the first bytes of the source: ``FileSource/rowsHead(of:)``.
+    /// - Returns: the names, in the order of the target's header; none if the source's header does not decide it, or if the
+    ///   settings cannot be read.
     public static func unfilledColumns(
         from source: (format: RecordFormat, settings: JSONObject),
         to target: (format: RecordFormat, settings: JSONObject),
         mapping: ContactMapping,
-        in path: String
+        inHead head: [UInt8]
     ) -> [String] {
         guard case .columns(let layout)? = try? source.format.makeSourceLayout?(source.settings),
-            case .rows(let file, _)? = try? target.format.makeTargetLayout?(target.settings), file.dialect.hasHeader,
-            let opened = try? FileSource(path: path), opened.rereadablePath != nil,
-            let head = try? FileSource.head(of: path), StrangeFile.isJSON(head) != true
+            case .rows(let file, _)? = try? target.format.makeTargetLayout?(target.settings), file.dialect.hasHeader
         else { return [] }
         var columns: [ColumnLayout.Column]?
         layout.eachRow(ofHead: head) { found, _ in

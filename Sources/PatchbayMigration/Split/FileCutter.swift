@@ -150,8 +150,10 @@ public struct FileCutter: Sendable {
         if start.starts(with: header) { return header }
         guard let rows, let end = start.firstIndex(of: 0x0A) else { throw Migration.Failure([Self.otherHeader.at()]) }
         let own = Array(start[...end])
+        let ownNames = names(own, rows)
+        guard !ownNames.isEmpty else { throw Migration.Failure([Self.otherHeader.at()]) }
         var columns = names(header, rows)[...]
-        for name in names(own, rows) {
+        for name in ownNames {
             guard let place = columns.firstIndex(of: name) else { throw Migration.Failure([Self.otherHeader.at()]) }
             columns = columns[(place + 1)...]
         }

@@ -164,6 +164,17 @@ public struct FileSource: ByteSource {
         return head
     }
 
+    /// Returns the first 4 MiB of a file that may hold rows, decompressed.
+    ///
+    /// - Parameter path: The path of the file.
+    /// - Returns: The bytes; nil if the file is not a regular one, cannot be read, or holds JSON.
+    public static func rowsHead(of path: String) -> [UInt8]? {
+        guard let source = try? FileSource(path: path), source.rereadablePath != nil, let head = try? head(of: path),
+            StrangeFile.isJSON(head) != true
+        else { return nil }
+        return head
+    }
+
     /// Returns the contents of a file.
     ///
     /// - Throws: ``FileError``, also if the file has more than `limit` bytes.

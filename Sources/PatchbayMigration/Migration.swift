@@ -36,15 +36,15 @@ public struct Migration: Sendable {
     }
 
     let makeReader: @Sendable () throws(SettingsError) -> any ContactReader
-    let makeWriter: @Sendable () throws(SettingsError) -> any ContactWriter
+    private(set) var makeWriter: @Sendable () throws(SettingsError) -> any ContactWriter
     let catalogue: AttributeCatalogue
     let source: RecordFormat
     let target: RecordFormat
     let targetSettings: JSONObject
     /// The columns of the target file that are not written, because nothing can fill them.
-    let omittedColumns: [String]
+    private(set) var omittedColumns: [String] = []
     /// The target's settings with these columns set to ignored.
-    public let writtenSettings: JSONObject
+    public private(set) var writtenSettings: JSONObject
     /// The changes to every contact.
     public let mapping: ContactMapping
     /// The layout of the source's records; nil if records cannot be read on their own.
@@ -96,7 +96,6 @@ public struct Migration: Sendable {
     ///   - targetSettings: The settings of the target format.
     ///   - catalogue: The types to which attributes are converted.
     ///   - mapping: The changes to every contact, which are applied before types are converted.
-    ///   - omittedColumns: The columns of the target file that are not written, see ``unfilledColumns(from:to:mapping:inHead:)``.
     /// - Throws: ``Failure`` if a format has no such direction, or with every problem of the settings.
     public init(
         from source: RecordFormat,
@@ -104,8 +103,7 @@ public struct Migration: Sendable {
         sourceSettings: JSONObject = [:],
         targetSettings: JSONObject = [:],
         catalogue: AttributeCatalogue = AttributeCatalogue(),
-        mapping: ContactMapping = ContactMapping(),
-        omittedColumns: [String] = []
+        mapping: ContactMapping = ContactMapping()
     ) throws(Failure) {
         guard let read = source.makeReader else {
             throw Failure([Self.oneWay.at("from", detail: "\(source.id) is only written")])
@@ -114,15 +112,14 @@ public struct Migration: Sendable {
             throw Failure([Self.oneWay.at("to", detail: "\(target.id) is only read")])
         }
         makeReader = { () throws(SettingsError) in try read(sourceSettings) }
-        let written = Self.omitting(omittedColumns, from: targetSettings)
-        makeWriter = { () throws(SettingsError) in try write(written) }
-        (self.omittedColumns, writtenSettings) = (omittedColumns, written)
+        makeWriter = { () throws(SettingsError) in try write(targetSettings) }
+        writtenSettings = targetSettings
         (self.catalogue, self.mapping) = (catalogue, mapping)
         (self.source, self.target, self.targetSettings) = (source, target, targetSettings)
         sourceLayout = try? source.makeSourceLayout?(sourceSettings)
         bulk = BulkPlan(
             source: sourceLayout,
-            layout: try? target.makeTargetLayout?(written),
+            layout: try? target.makeTargetLayout?(targetSettings),
             catalogue: catalogue,
             mapping: mapping,
             makeReader: makeReader,
@@ -132,14 +129,22 @@ public struct Migration: Sendable {
         if !problems.isEmpty { throw Failure(problems) }
     }
 
-    /// The target's settings with columns that are not written.
-    private static func omitting(_ columns: [String], from settings: JSONObject) -> JSONObject {
-        guard !columns.isEmpty else { return settings }
-        var settings = settings
-        var places = settings["columns"]?.object ?? [:]
+    /// Leaves out columns of the target file, see ``unfilledColumns(in:head:readsRecords:progress:isCancelled:)``.
+    public mutating func omit(_ columns: [String]) {
+        guard !columns.isEmpty, let write = target.makeWriter else { return }
+        var (settings, places) = (targetSettings, targetSettings["columns"]?.object ?? [:])
         for name in columns { places[name] = .string(ContactPlace.ignored.text) }
         settings["columns"] = .object(places)
-        return settings
+        makeWriter = { [settings] () throws(SettingsError) in try write(settings) }
+        bulk = BulkPlan(
+            source: sourceLayout,
+            layout: try? target.makeTargetLayout?(settings),
+            catalogue: catalogue,
+            mapping: mapping,
+            makeReader: makeReader,
+            makeWriter: makeWriter
+        )
+        (omittedColumns, writtenSettings) = (columns, settings)
     }
 
     /// Reported for a source without any line. A reader of rows reports a file that has only a header.

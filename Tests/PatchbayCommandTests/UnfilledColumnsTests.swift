@@ -47,9 +47,65 @@ import Testing
         #expect(try header().contains("First Name") == !settings.contains("rename"))
     }
 
-    @Test func `without a header to read every column is written`() async throws {
-        _ = try await migrate("apply", "--in", "-", "--out", "out.csv", input: Self.export)
+    @Test func `a pipe cannot be read ahead, so every column is written`() async throws {
+        let run = try await migrate("apply", "--in", "-", "--out", "out.csv", input: Self.export)
         #expect(try header().contains("City"))
+        #expect(run.messages.contains("Use --in FILE to leave such columns out."))
+    }
+
+    @Test func `a named pipe is opened once`() async throws {
+        let run = try await bench.shell(
+            """
+            mkfifo pipe; cat in.csv > pipe & writer=$!
+            "$PATCHBAY" migrate apply --from salesforce.contacts --to des.contacts --in pipe --out out.csv
+            wait $writer && echo 'writer done'
+            """
+        )
+        #expect(run.messages.contains("2 written") && run.output.contains("writer done"), "\(run.messages)")
+        #expect(try header().contains("City"))
+    }
+
+    private static let lines = """
+        {"identifiers": [{"kind": "external", "value": "k-1"}, {"kind": "email", "value": "ana@mail.example"}]}
+        {"identifiers": [{"kind": "external", "value": "k-2"}, {"kind": "email", "value": "bo@mail.example"}], \
+        "attributes": {"given_name": "Bo"}}
+
+        """
+
+    private func migrateLines(_ command: String, _ more: String...) async throws -> CommandRun.Result {
+        try await bench.start(
+            ["migrate", command, "--from", "neutral.contacts", "--to", "des.contacts", "--in", "in.ndjson"] + more
+        ).result()
+    }
+
+    @Test func `the records of a source without a header decide it`() async throws {
+        try bench.write("in.ndjson", Self.lines)
+        let plan = try await migrateLines("plan")
+        #expect(plan.output.contains("Columns that nothing in the source can fill are not written: "))
+        #expect(!plan.output.contains("First Name,") && plan.output.contains("City"))
+        let run = try await migrateLines("apply", "--out", "out.csv")
+        #expect(run.status == 0, "\(run.messages)")
+        #expect(try header() == ["E-Mail", "externalId", "First Name"])
+        let verified = try await migrateLines("verify", "--target", "out.csv")
+        #expect(verified.status == 0, "\(verified.output) \(verified.messages)")
+    }
+
+    @Test(arguments: [
+        (#"[{"rename": "attributes.given_name", "to": "attributes.city"}]"#, ["E-Mail", "externalId", "City"]),
+        (#"[{"remove": "attributes.given_name"}]"#, ["E-Mail", "externalId"]),
+    ])
+    func `so do the mapping rules`(_ rules: String, _ columns: [String]) async throws {
+        try bench.write("in.ndjson", Self.lines)
+        try bench.write("settings.json", #"{"mapping": \#(rules)}"#)
+        _ = try await migrateLines("apply", "--out", "out.csv", "--settings", "settings.json")
+        #expect(try header() == columns)
+    }
+
+    @Test func `a rejected record is reported as usual`() async throws {
+        try bench.write("in.ndjson", Self.lines + "{\"identifiers\": 5}\n")
+        let run = try await migrateLines("apply", "--out", "out.csv", "--rejects", "rejects.ndjson")
+        #expect(run.status == 1 && run.messages.contains("1 rejected"), "\(run.messages)")
+        #expect(try header() == ["E-Mail", "externalId", "First Name"])
     }
 
     @Test func `a file without them can be split`() async throws {

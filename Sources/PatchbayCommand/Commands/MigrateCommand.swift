@@ -211,6 +211,11 @@ extension Command {
 
     private func end(_ report: MigrationReport) throws -> ExitStatus {
         try tell(report)
+        if session.invocation.file(.input).map(FilePlace.isFile) != true, setup.migration.hasOmissibleColumns {
+            session.console.say(
+                "A pipe cannot be read ahead, so a column that no contact fills is written with blank cells. Use --in FILE to leave such columns out."
+            )
+        }
         for route in setup.loads where report.files(for: route) > 1 {
             session.console.say(
                 "\(route.name): \(route.note). The file has \(report.bytesWritten) bytes; split it into \(report.files(for: route)) files with `patchbay migrate split`."

@@ -35,7 +35,9 @@ import PatchbayModel
         self.sidecar = sidecar
         let readSettings = sidecar?.settings ?? sourceSettings
         var (datedSettings, head) = (readSettings, [UInt8]?.none)
-        if let path = session.invocation.file(.input) {
+        // A pipe can be opened only once, by the migration itself.
+        let regularInput = session.invocation.file(.input).flatMap { FilePlace.isFile($0) ? $0 : nil }
+        if let path = regularInput {
             session.hintFormat(of: path, instead: source, readSettings)
             head = FileSource.rowsHead(of: path)
             if let head { datedSettings = source.decidingDateForms(readSettings, inHead: head) }
@@ -59,25 +61,18 @@ import PatchbayModel
             ] + read
         do {
             let mapping = try ContactMapping(json: settings["mapping"] ?? [], catalogue: catalogue)
-            var omittedColumns: [String] = []
-            if server == nil, let head {
-                omittedColumns = Migration.unfilledColumns(
-                    from: (source, datedSettings),
-                    to: (target, targetSettings),
-                    mapping: mapping,
-                    inHead: head
-                )
-            }
             var migration = try Migration(
                 from: source,
                 to: target,
                 sourceSettings: datedSettings,
                 targetSettings: targetSettings,
                 catalogue: catalogue,
-                mapping: mapping,
-                omittedColumns: omittedColumns
+                mapping: mapping
             )
             migration.earlier = session.invocation.text(.after)
+            if server == nil, let path = regularInput {
+                migration.omit(session.unfilledColumns(of: migration, in: path, head: head))
+            }
             if session.invocation.command.flags.contains(.maxRejects) {
                 let percent = session.invocation.number(.maxRejects)
                 migration.rejectLimit = percent.map { .init(percent: $0, fewestRecords: 1) } ?? .init()
@@ -301,5 +296,28 @@ extension Session {
             throw UsageError(problem, command: command)
         }
         return try ServerTarget(provider, settings: settings)
+    }
+}
+
+extension Session {
+    /// The columns of the target file that are not written because nothing in the source fills them.
+    ///
+    /// A run that is resumed keeps the columns of the earlier run. A plan learns them from the records that it reads anyway.
+    fileprivate func unfilledColumns(of migration: Migration, in path: String, head: [UInt8]?) -> [String] {
+        let isApply = invocation.command.name == Command.migrateApply.name && !invocation.has(.dryRun)
+        if isApply, !invocation.has(.restart), let output = invocation.file(.output),
+            let columns = ResumableMigration.omittedColumns(ofUnfinished: output)
+        {
+            return columns
+        }
+        let total = ResumableMigration.size(of: path)
+        var progress = ProgressLine(console, total: total)
+        return migration.unfilledColumns(
+            in: path,
+            head: head,
+            readsRecords: invocation.command.name != Command.migratePlan.name,
+            progress: { progress.show(records: $0.records, bytes: $0.bytes, of: .columns(of: total)) },
+            isCancelled: { self.interruption.signalNumber != nil }
+        )
     }
 }

@@ -22,6 +22,10 @@ import PatchbayMigration
 
         static func secondPass(of total: Int?) -> Part { Part(title: "second pass", total: total) }
 
+        static func columns(of total: Int?) -> Part {
+            Part(title: "finding the columns that the source fills", total: total)
+        }
+
         static let pages = Part(title: "reading what the vendor holds", total: nil)
 
         static func verifying(_ part: Verification.Part, of total: Int?) -> Part {

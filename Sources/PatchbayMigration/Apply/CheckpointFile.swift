@@ -17,10 +17,19 @@ struct Checkpoint {
     var lengths: [Int]
     /// The number of bytes of the opt-out log at this place; nil if the log does not have every opt-out.
     var optOuts: Int?
+    /// The columns that the output lacks because nothing in the source fills them.
+    var omittedColumns: [String]
 
-    init(settings: String, input: InputIdentity, place: Checkpoints.Place, lengths: [Int], optOuts: Int? = nil) {
+    init(
+        settings: String,
+        input: InputIdentity,
+        place: Checkpoints.Place,
+        lengths: [Int],
+        optOuts: Int? = nil,
+        omittedColumns: [String] = []
+    ) {
         (self.settings, self.input, self.place, self.lengths) = (settings, input, place, lengths)
-        self.optOuts = optOuts
+        (self.optOuts, self.omittedColumns) = (optOuts, omittedColumns)
     }
 
     /// The path of the checkpoint of an output.
@@ -49,7 +58,14 @@ struct Checkpoint {
             let lengths = json["lengths"]?.array?.compactMap({ $0.integer.map { Int($0) } })
         else { throw Migration.Failure([Self.unreadable.at(path)]) }
         let optOuts = json["optOuts"]?.integer.map { Int($0) }
-        self.init(settings: settings, input: input, place: place, lengths: lengths, optOuts: optOuts)
+        self.init(
+            settings: settings,
+            input: input,
+            place: place,
+            lengths: lengths,
+            optOuts: optOuts,
+            omittedColumns: json["omittedColumns"]?.array?.compactMap(\.string) ?? []
+        )
     }
 
     var bytes: [UInt8] {
@@ -58,6 +74,7 @@ struct Checkpoint {
             "place": place.json, "lengths": .array(lengths.map { .integer($0) }),
         ]
         json["optOuts"] = optOuts.map { .integer($0) }
+        if !omittedColumns.isEmpty { json["omittedColumns"] = .array(omittedColumns.map { .string($0) }) }
         return Array((JSONValue.object(json).text + "\n").utf8)
     }
 

@@ -105,6 +105,11 @@ public struct ResumableMigration: Sendable {
         try InputIdentity(FileSource(path: path), path: path).json
     }
 
+    /// The columns that an unfinished output lacks because nothing in the source fills them; nil if no run can be resumed.
+    public static func omittedColumns(ofUnfinished output: String) -> [String]? {
+        (try? Checkpoint(of: output))?.omittedColumns
+    }
+
     /// The size of the file in bytes; nil if it is not a regular file.
     public static func size(of path: String) -> Int? {
         var status = stat()
@@ -178,6 +183,7 @@ public struct ResumableMigration: Sendable {
         if let journal = files.journal { try Journal.requireFree(journal, for: files.outputs) }
         let outputs = try Self.open(files.outputs, checkpoint, shared: files.sidecars.count)
         let run = try Run(files, outputs, settings: settings, input: input, checkpoint, interval: interval)
+        run.omittedColumns = migration.omittedColumns
         var checkpoints = run.checkpoints(watching: source)
         if let checkpoint, checkpoint.place.isExact {
             let head = try source.next() ?? []
@@ -303,6 +309,8 @@ private final class Run {
     /// The last checkpoint that was passed to the writer.
     private var last: Checkpoint?
     private let optOuts: OptOutLog
+    /// The columns that the output lacks because nothing in the source fills them.
+    var omittedColumns: [String] = []
 
     init(
         _ files: ResumableMigration.Files,
@@ -353,7 +361,8 @@ private final class Run {
             input: input,
             place: place,
             lengths: outputs.map(\.count),
-            optOuts: optOuts.length
+            optOuts: optOuts.length,
+            omittedColumns: omittedColumns
         )
         try writer.write(checkpoint)
         for output in outputs { output.isKept = true }
@@ -372,7 +381,13 @@ private final class Run {
         for (file, sidecar) in zip(outputs.suffix(files.sidecars.count), files.sidecars) {
             try file.write(sidecar.bytes)
         }
-        let checkpoint = Checkpoint(settings: settings, input: input, place: place, lengths: outputs.map(\.count))
+        let checkpoint = Checkpoint(
+            settings: settings,
+            input: input,
+            place: place,
+            lengths: outputs.map(\.count),
+            omittedColumns: omittedColumns
+        )
         try writer.write(checkpoint)
         try writer.finish()
         last = checkpoint

@@ -213,10 +213,14 @@ extension Migration {
         }
         let counts = try surveyor.finish()
         let amount = server?.tally.amount
+        var planned = self
+        if omittedColumns.isEmpty, server == nil, report.isComplete {
+            planned.omit(unfilledColumns(surveyor.survey))
+        }
         do {
-            let probe = try FormatProbe(self)
+            let probe = try FormatProbe(planned)
             return MigrationPlan(
-                self,
+                planned,
                 report,
                 surveyor.survey,
                 counts,
@@ -249,7 +253,7 @@ extension Migration {
     }
 
     /// The target as a contact file; nil where it is none.
-    private var targetFile: ContactFile? {
+    var targetFile: ContactFile? {
         guard case .rows(let file, _)? = try? target.makeTargetLayout?(targetSettings) else { return nil }
         return file
     }

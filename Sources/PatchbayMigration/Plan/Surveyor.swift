@@ -13,10 +13,18 @@ final class Surveyor {
     private static let batch = 512
     private var pending = Survey()
 
-    init(activity: Activity?) { self.activity = activity }
+    private let countsKeys: Bool
+
+    /// Creates a surveyor.
+    ///
+    /// - Parameters:
+    ///   - activity: The attribute with the time of a person's last activity.
+    ///   - countsKeys: Whether the distinct keys are counted.
+    init(activity: Activity?, countsKeys: Bool = true) { (self.activity, self.countsKeys) = (activity, countsKeys) }
 
     func add(_ part: Survey) throws(FileError) {
         survey.add(part)
+        guard countsKeys else { return }
         for (kind, marks) in part.marks where counters[kind] != nil || counters.count < Self.mostKinds {
             let counter = counters[kind] ?? KeyCounter()
             counters[kind] = counter

@@ -1,44 +1,75 @@
-public import PatchbayAdapterKit
-public import PatchbayJSON
+import PatchbayAdapterKit
 import PatchbayModel
 
 extension Migration {
-    /// The columns of a target file that no column of the source and no mapping rule can fill.
+    /// The columns of the target file that no record of a source and no mapping rule can fill.
     ///
     /// A blank cell may overwrite a value that the vendor has, so these columns are not written. A column that the target's setting
-    /// `columns` names is always written, and so is the key's.
+    /// `columns` names is always written, and so is the key's. The header of delimited text states what its records can hold; a
+    /// source without one is read, until every column is known to be filled.
     ///
     /// - Parameters:
-    ///   - source: the source's format and settings; only delimited text has a header that states what its records can hold.
-    ///   - target: the target's format and settings.
-    ///   - mapping: the rules between both.
+    ///   - path: the source.
     ///   - head: the first bytes of the source: ``FileSource/rowsHead(of:)``.
-    /// - Returns: the names, in the order of the target's header; none if the source's header does not decide it, or if the
-    ///   settings cannot be read.
-    public static func unfilledColumns(
-        from source: (format: RecordFormat, settings: JSONObject),
-        to target: (format: RecordFormat, settings: JSONObject),
-        mapping: ContactMapping,
-        inHead head: [UInt8]
+    ///   - readsRecords: whether a source without a header is read.
+    ///   - progress: called after each chunk.
+    ///   - isCancelled: called before each chunk; true ends the reading.
+    /// - Returns: the names, in the order of the target's header; none if the source is not a regular file or cannot be read to
+    ///   its end, because the migration itself reports why.
+    public func unfilledColumns(
+        in path: String,
+        head: [UInt8]?,
+        readsRecords: Bool = true,
+        progress: @escaping (Progress) -> Void = { _ in },
+        isCancelled: @escaping () -> Bool = { false }
     ) -> [String] {
-        guard case .columns(let layout)? = try? source.format.makeSourceLayout?(source.settings),
-            case .rows(let file, _)? = try? target.format.makeTargetLayout?(target.settings), file.dialect.hasHeader
-        else { return [] }
+        guard hasOmissibleColumns else { return [] }
+        guard case .columns(let layout)? = sourceLayout else {
+            return readsRecords ? unfilledColumns(inRecordsOf: path, progress, isCancelled) : []
+        }
         var columns: [ColumnLayout.Column]?
-        layout.eachRow(ofHead: head) { found, _ in
+        layout.eachRow(ofHead: head ?? []) { found, _ in
             columns = found
             return false
         }
         guard let columns else { return [] }
         var filled = FilledPlaces(columns.map(\.role))
         filled.hasConsent = filled.hasConsent || !layout.everyRow.isEmpty
+        return unfilledColumns(filled)
+    }
+
+    /// The same of a source that holds what a survey counted.
+    func unfilledColumns(_ survey: Survey) -> [String] { FilledPlaces(survey).map(unfilledColumns) ?? [] }
+
+    private func unfilledColumns(_ filled: FilledPlaces) -> [String] {
+        var filled = filled
         for rule in mapping.rules { filled.apply(rule) }
+        return omissibleColumns.filter { !filled.contains($0.place) }.map(\.name)
+    }
+
+    private func unfilledColumns(
+        inRecordsOf path: String,
+        _ progress: @escaping (Progress) -> Void,
+        _ isCancelled: @escaping () -> Bool
+    ) -> [String] {
+        guard var source = try? FileSource(path: path), source.rereadablePath != nil else { return [] }
+        let surveyor = Surveyor(activity: nil, countsKeys: false)
+        let isDone = { isCancelled() || unfilledColumns(surveyor.survey).isEmpty }
+        let report = try? run(&source, to: nil, nil, nil, Company(surveyor: surveyor), progress, isDone)
+        guard report?.isComplete == true, (try? surveyor.finish()) != nil else { return [] }
+        return unfilledColumns(surveyor.survey)
+    }
+
+    /// Whether the target is a file with columns that are not written if nothing fills them.
+    public var hasOmissibleColumns: Bool { !omissibleColumns.isEmpty }
+
+    /// The columns of the target file that neither a setting nor the vendor requires.
+    private var omissibleColumns: [ContactColumn] {
+        guard let file = targetFile, file.dialect.hasHeader else { return [] }
         let named = Set(file.settings.columns.map { ColumnName(rawValue: $0.name).key })
         return file.writtenColumns.filter { column in
             !file.isRequired(column) && !named.contains(ColumnName(rawValue: column.name).key)
-                && !filled.contains(column.place)
         }
-        .map(\.name)
     }
 }
 
@@ -63,6 +94,15 @@ private struct FilledPlaces {
             case .ignored: break
             }
         }
+    }
+
+    /// What the records of a source hold; nil if a survey has too many attributes to know all names.
+    init?(_ survey: Survey) {
+        identifiers = Set(survey.identifiers.keys.map(IdentifierKind.init(rawValue:)))
+        attributes = Set(survey.attributes.keys.map { AttributeName(rawValue: $0.name) })
+        guard !attributes.contains(AttributeName(rawValue: Survey.otherNames)) else { return nil }
+        (hasTags, hasLocale, hasTimeZone) = (survey.withTags > 0, survey.withLocale > 0, survey.withTimeZone > 0)
+        (hasDevice, hasConsent) = (survey.devices > 0, !survey.moves.isEmpty)
     }
 
     /// Adds what a rule writes, and removes what it moves away.

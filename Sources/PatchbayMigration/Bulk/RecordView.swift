@@ -1,4 +1,6 @@
-/// A value of a record. Its text is located in the chunk or in the scratch memory.
+import PatchbayModel
+
+/// A value of a record, where it stands in the chunk.
 struct ValueView: BitwiseCopyable {
     enum Kind: UInt8, BitwiseCopyable, CaseIterable {
         case string, integer, decimal, yes, no, date, time, timestamp, country
@@ -309,5 +311,35 @@ struct RecordView: BitwiseCopyable {
         guard present[word] & bit == 0 else { return nil }
         present[word] |= bit
         return attributes + rank
+    }
+}
+
+extension Contact {
+    /// What a view states about consent, without what proves it.
+    init(consentOf view: RecordView) {
+        func text(_ detail: RecordView.Detail) -> String? { detail.isThere ? detail.text.text : nil }
+        func instant(_ detail: RecordView.Detail) -> Timestamp? { text(detail).flatMap { Timestamp(text: $0) } }
+        self.init(
+            subscriptions: (0..<view.subscriptionCount).map { index in
+                let each = view.subscriptions + index
+                return Subscription(
+                    channel: Channel(rawValue: each.pointee.names.channel.text),
+                    topic: each.pointee.topic == Lexicon.none ? nil : each.pointee.names.topic.text,
+                    state: Lexicon.states[each.pointee.state],
+                    changedAt: instant(each.pointee.changedAt),
+                    source: text(each.pointee.source)
+                )
+            },
+            consents: (0..<view.consentCount).map { index in
+                let each = view.consents + index
+                let isOfAll = each.pointee.channel == Lexicon.none
+                return Consent(
+                    purpose: Purpose(rawValue: each.pointee.names.purpose.text),
+                    channel: isOfAll ? nil : Channel(rawValue: each.pointee.names.channel.text),
+                    state: Lexicon.answers[each.pointee.state],
+                    changedAt: instant(each.pointee.changedAt)
+                )
+            }
+        )
     }
 }

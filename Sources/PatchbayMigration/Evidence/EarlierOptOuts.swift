@@ -43,8 +43,24 @@ final class EarlierOptOuts {
 
     // MARK: Single records
 
-    /// Lowers each opt-in of a contact from which an earlier record opted out, and adds the contact's own opt-outs.
+    /// The number of opt-ins that were lowered.
+    private(set) var lowered = 0
+
+    /// Lowers each opt-in of a contact to which an earlier record said no, and notes the contact's own opt-outs.
     func apply(to contact: inout Contact, _ marks: ConsentMarks) throws(FileError) -> [Finding] {
+        let findings = lower(&contact, marks)
+        note(contact, marks)
+        try table.keepLate()
+        return findings
+    }
+
+    /// Notes the opt-outs of a contact.
+    func note(_ contact: Contact, _ marks: ConsentMarks) {
+        for no in marks.optOuts(of: contact) { table.note(no) }
+    }
+
+    /// Lowers each opt-in of a contact to which an earlier record said no.
+    func lower(_ contact: inout Contact, _ marks: ConsentMarks) -> [Finding] {
         var findings: [Finding] = []
         // The contact's own opt-outs do not lower its opt-ins: both are written.
         let optOuts = marks.optOuts(of: contact)
@@ -59,9 +75,7 @@ final class EarlierOptOuts {
             contact.consents[place].state = .denied
             findings.append(row.at("consents[\(place)]"))
         }
-        // An opt-in that another record lowered is no opt-out, so the order of records does not matter.
-        for optOut in optOuts { table.note(optOut) }
-        try table.keepLate()
+        lowered += findings.count
         return findings
     }
 
@@ -113,7 +127,10 @@ final class EarlierOptOuts {
         reason: "A record of another contact with the same address opts out, so the opt-out applies",
         remedy: "Ask the person, or leave one record of each address in the source."
     )
-    /// Whether a run failed because it did not know opt-outs in time.
+    /// What is said of an opt-in that is lowered.
+    static let notes = [heeded, heededAddress]
+
+    /// Whether a run failed because of opt-outs that it did not know in time.
     static func isUnheeded(_ finding: Finding) -> Bool { [unheeded.code, later.code].contains(finding.code) }
 
     static let rejected = FindingRow(

@@ -336,11 +336,11 @@ public struct Migration: Sendable {
         surroundings.rejectLimit = output == nil ? nil : rejectLimit
         do {
             let checkpoints = company.checkpoints
-            if checkpoints?.optOuts != nil { surroundings.optOuts.keepAdded() }
-            // The opt-outs in the checkpoint of an earlier run include those of the earlier file.
+            if checkpoints?.optOuts != nil { surroundings.optOuts.table.keepsAdded = true }
+            // The opt-outs of an earlier run's checkpoint have those of the other file.
             let isRestored = checkpoints?.resumption != nil && checkpoints?.optOuts?.hasEarlier == true
             if !isRestored { try readEarlierOptOuts(into: surroundings.optOuts, workers, progress, isCancelled) }
-            if ownSource == nil, readsAgain { surroundings.optOuts.keepOptIns() }
+            if ownSource == nil, readsAgain { surroundings.optOuts.table.keepsOptIns = true }
             surroundings.readsAgain = readsAgain
             let report = try map(&source, surroundings, workers, company)
             if let change = try source.change() { throw Failure([change]) }

@@ -182,7 +182,7 @@ struct BulkRun {
     /// Appends the added marks to the log of the checkpoint. A resumed run reads a file as a whole from its start and needs
     /// no log.
     private func keepMarks() throws {
-        let marks = optOuts.takeAdded()
+        let marks = optOuts.table.takeAdded()
         if !isWhole { try keeping?.optOuts?.append(marks) }
     }
 
@@ -311,7 +311,8 @@ struct BulkRun {
 
     /// Ends a run that wrote an opt-in before an opt-out of the same.
     private func requireOrder() throws {
-        if try optOuts.optInsBeforeOptOuts() > 0 { throw Migration.Failure([EarlierOptOuts.later.at("subscriptions")]) }
+        guard try optOuts.table.optInsBeforeOptOuts() > 0 else { return }
+        throw Migration.Failure([EarlierOptOuts.later.at("subscriptions")])
     }
 
     /// Stops the run if too large a share of the first records, or of all of a shorter source, is rejected.
@@ -395,7 +396,7 @@ struct BulkRun {
         try write(result.output.prefix(result.used))
         spare.append(result.output)
         leftover = result.leftover
-        if optOuts.hasManyAdded { try keepMarks() }
+        if optOuts.table.hasManyAdded { try keepMarks() }
         try keep(isDue: keeping?.isDue() ?? false)
     }
 

@@ -218,7 +218,7 @@ struct ChunkMapper: ~Copyable {
         if job.isLast { result.footer = general.footer }
         try map(job.padded, 0..<job.bytes.count, job.isFirst, job.isLast, &result)
         addCounts(&result)
-        try optOuts?.keepLate()
+        try optOuts?.table.keepLate()
         if let evidence { result.evidence = evidence.takeLines() }
         if let log { result.log = log.take() }
         result.survey = book?.take()
@@ -526,7 +526,7 @@ struct ChunkMapper: ~Copyable {
     @inline(never) private func followsNoOptOut(_ view: RecordView) -> Bool {
         guard let optOuts else { return true }
         let said = words.pointee.take()
-        return view.hasKnownWords && optOuts.read(one: said)
+        return view.hasKnownWords && optOuts.table.read(said)
     }
 
     /// Lowers each opt-in of a view that follows an opt-out, and writes it; nil if the general path must do so.

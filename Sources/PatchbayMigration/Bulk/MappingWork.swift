@@ -63,8 +63,8 @@ extension MappingPlan {
                 for index in 0..<view.identifierCount where view.identifiers[index].kind == kinds[kind] {
                     contact.identifiers.append(Identifier(kind, view.identifiers[index].value.text.text))
                 }
-            case .locale: contact.locale = view.hasLocale ? view.locale.text : nil
-            case .timeZone: contact.timeZone = view.hasTimeZone ? view.timeZone.text : nil
+            case .locale: contact.locale = view.locale.isThere ? view.locale.text.text : nil
+            case .timeZone: contact.timeZone = view.timeZone.isThere ? view.timeZone.text.text : nil
             case .tags, .tag:
                 for index in 0..<view.tagCount { contact.tags.insert(Tag(rawValue: view.tags[index].text)) }
             case .subscription: return nil
@@ -94,16 +94,12 @@ extension MappingPlan {
                 guard let text = view.scratch.keep(value), put(ValueView(string: text), at: spot, &view) else {
                     return false
                 }
-            case .locale:
-                view.hasLocale = contact.locale != nil
-                guard let locale = contact.locale else { continue }
-                guard let text = view.scratch.keep(locale) else { return false }
-                view.locale = text
-            case .timeZone:
-                view.hasTimeZone = contact.timeZone != nil
-                guard let zone = contact.timeZone else { continue }
-                guard let text = view.scratch.keep(zone) else { return false }
-                view.timeZone = text
+            case .locale, .timeZone:
+                let spot = Spot(part: place == .locale ? .locale : .timeZone)
+                clear(spot, &view)
+                guard let line = place == .locale ? contact.locale : contact.timeZone else { continue }
+                guard let text = view.scratch.keep(line) else { return false }
+                putLine(RecordView.Detail(text), spot, &view)
             case .tags, .tag:
                 view.tagCount = 0
                 for tag in contact.tags {
@@ -137,7 +133,7 @@ extension MappingPlan {
             return true
         }
         if spot.part == .locale || spot.part == .timeZone {
-            putLine(value.text, spot, &view)
+            putLine(RecordView.Detail(value.text), spot, &view)
             return true
         }
         var place = 0
@@ -159,8 +155,7 @@ extension MappingPlan {
     private func clear(_ spot: Spot, _ view: inout RecordView) {
         if spot.part == .tags { return view.tagCount = 0 }
         if spot.part == .attribute { return view.removeAttribute(ranks[spot.index]) }
-        if spot.part == .locale { return view.hasLocale = false }
-        if spot.part == .timeZone { return view.hasTimeZone = false }
+        if spot.part == .locale || spot.part == .timeZone { return putLine(RecordView.Detail(), spot, &view) }
         var place = 0
         while place < view.identifierCount, view.identifiers[place].kind != spot.index { place &+= 1 }
         guard place < view.identifierCount else { return }
@@ -337,19 +332,12 @@ extension MappingPlan {
 
     /// The text of the locale or the time zone.
     private func line(_ spot: Spot, _ view: RecordView) -> ValueView? {
-        switch spot.part {
-        case .locale: view.hasLocale ? ValueView(string: view.locale) : nil
-        case .timeZone: view.hasTimeZone ? ValueView(string: view.timeZone) : nil
-        case .attribute, .identifier, .tags, .tag: nil
-        }
+        let detail = spot.part == .locale ? view.locale : view.timeZone
+        return detail.isThere ? ValueView(string: detail.text) : nil
     }
 
-    private func putLine(_ text: Stretch, _ spot: Spot, _ view: inout RecordView) {
-        if spot.part == .locale {
-            (view.hasLocale, view.locale) = (true, text)
-        } else {
-            (view.hasTimeZone, view.timeZone) = (true, text)
-        }
+    private func putLine(_ detail: RecordView.Detail, _ spot: Spot, _ view: inout RecordView) {
+        if spot.part == .locale { view.locale = detail } else { view.timeZone = detail }
     }
 
     // MARK: Texts

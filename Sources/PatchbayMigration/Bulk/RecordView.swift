@@ -164,11 +164,9 @@ struct RecordView: BitwiseCopyable {
     var subscriptionCount = 0
     var consentCount = 0
     var deviceCount = 0
-    var hasLocale = false
-    var hasTimeZone = false
-    var locale = Stretch.nothing
-    var timeZone = Stretch.nothing
-    /// The offset of the row's device from UTC, in seconds; empty if there is none.
+    var locale = Detail()
+    var timeZone = Detail()
+    /// What a row says of its device's offset from UTC, in seconds; empty if nothing.
     var utcOffset = Stretch.nothing
 
     static let presentWords = attributeLimit / 64
@@ -193,7 +191,7 @@ struct RecordView: BitwiseCopyable {
     /// Resets the view for the next record.
     @inline(__always) mutating func clear() {
         (identifierCount, tagCount, subscriptionCount, consentCount, deviceCount) = (0, 0, 0, 0, 0)
-        (hasLocale, hasTimeZone, utcOffset) = (false, false, .nothing)
+        (locale, timeZone, utcOffset) = (Detail(), Detail(), .nothing)
         scratch.reset()
         for word in 0..<Self.presentWords { present[word] = 0 }
     }
@@ -302,7 +300,7 @@ struct RecordView: BitwiseCopyable {
             other.identifierCount, other.tagCount, other.subscriptionCount
         )
         (consentCount, deviceCount) = (other.consentCount, other.deviceCount)
-        (hasLocale, hasTimeZone, locale, timeZone) = (other.hasLocale, other.hasTimeZone, other.locale, other.timeZone)
+        (locale, timeZone) = (other.locale, other.timeZone)
     }
 
     /// The place for the value of an attribute; nil if the record has a value of it already.

@@ -10,30 +10,11 @@ final class EarlierOptOuts {
     /// The default limit. A set of this size takes 8 MiB.
     static let usualLimit = 6 << 17
 
-    private var table: OptOutTable
+    var table: OptOutTable
 
     init(limit: Int = EarlierOptOuts.usualLimit) { table = OptOutTable(limit: limit) }
 
-    // MARK: The order of records
-
-    /// Keeps the opt-ins that are accepted, for ``optInsBeforeOptOuts()``.
-    func keepOptIns() { table.keepsOptIns = true }
-
-    /// The number of accepted opt-ins that a later record opts out from.
-    func optInsBeforeOptOuts() throws(FileError) -> Int { try table.optInsBeforeOptOuts() }
-
-    // MARK: Checkpoints
-
-    /// Keeps the marks that are added, for ``takeAdded()``.
-    func keepAdded() { table.keepsAdded = true }
-
-    /// The marks that were added since the last call; nil if there are more opt-outs than the table holds.
-    func takeAdded() -> [UInt64]? { table.takeAdded() }
-
-    /// Whether enough marks were added that they should be moved out of memory.
-    var hasManyAdded: Bool { table.added.count > 1 << 16 }
-
-    /// Adds the marks of an earlier run. ``takeAdded()`` does not return them again.
+    /// Adds the marks of an earlier run, which are not kept for a checkpoint again.
     func restore(_ log: OptOutLog) throws {
         try log.eachEarlier { marks in
             table.restore(marks)
@@ -83,7 +64,7 @@ final class EarlierOptOuts {
     private func finding(of subjects: ConsentMarks.Holders) -> FindingRow? {
         // Both are looked up, because an opt-in after a late opt-out must be recorded for the end of the run.
         let (isOwn, isAddress) = (table.holds(subjects.own), table.holds(subjects.addresses))
-        if !isOwn, !isAddress { table.keep(optIn: subjects.all) }
+        if !isOwn, !isAddress { for subject in subjects.all { table.keep(optIn: subject) } }
         return isOwn ? Self.heeded : isAddress ? Self.heededAddress : nil
     }
 
@@ -95,12 +76,6 @@ final class EarlierOptOuts {
         try table.keepLate()
         return isInOrder
     }
-
-    /// Reads the marks of one record among many. ``keepLate()`` must be called afterwards.
-    func read(one marks: [UInt64]) -> Bool { table.read(marks) }
-
-    /// Moves marks that did not fit out of memory if there are many of them.
-    func keepLate() throws(FileError) { try table.keepLate() }
 
     /// Checks at the end of the source that every opt-out was applied.
     ///

@@ -71,8 +71,10 @@ struct OptOutTable {
     /// The number of late marks that are moved out of memory at once.
     private static let lateMarksInMemory = 16 << 10
     /// The marks that were added since ``takeAdded()``, if they are kept.
-    private(set) var added: [UInt64] = []
-    /// Whether accepted opt-ins are kept, for ``optInsBeforeOptOuts()``.
+    private var added: [UInt64] = []
+    /// Whether so many marks were added that they should leave memory.
+    var hasManyAdded: Bool { added.count > 1 << 16 }
+    /// Whether opt-ins that are let through are kept, for ``optInsBeforeOptOuts()``.
     var keepsOptIns = false
     private var optIns: [UInt64] = []
     private var optInFile: SpillFile?
@@ -95,7 +97,7 @@ struct OptOutTable {
         let keepsAdded = keepsAdded
         self.keepsAdded = false
         for mark in marks {
-            if mark & ConsentMark.no != 0 { note(mark) } else { keep(optIn: [mark]) }
+            if mark & ConsentMark.no != 0 { note(mark) } else { keep(optIn: mark) }
         }
         self.keepsAdded = keepsAdded
     }
@@ -107,11 +109,11 @@ struct OptOutTable {
         return false
     }
 
-    /// Keeps an accepted opt-in.
-    mutating func keep(optIn subjects: [UInt64]) {
+    /// Keeps an opt-in that is let through.
+    mutating func keep(optIn subject: UInt64) {
         guard keepsOptIns else { return }
-        optIns += subjects
-        if keepsAdded { added += subjects }
+        optIns.append(subject)
+        if keepsAdded { added.append(subject) }
     }
 
     @inline(__always) private func mayBeKnown(_ subject: UInt64) -> Bool {
@@ -132,7 +134,7 @@ struct OptOutTable {
                 if note(mark) { noted.append(mark) }
                 continue
             }
-            keep(optIn: [mark])
+            keep(optIn: mark)
             guard mayBeKnown(mark) else { continue }
             if known.contains(mark | ConsentMark.no) {
                 for mark in noted { known.remove(mark) }

@@ -337,7 +337,7 @@ public struct Migration: Sendable {
         do {
             let checkpoints = company.checkpoints
             if checkpoints?.optOuts != nil { surroundings.optOuts.table.keepsAdded = true }
-            // The opt-outs of an earlier run's checkpoint have those of the other file.
+            // The opt-outs in the checkpoint of an earlier run include those of the earlier file.
             let isRestored = checkpoints?.resumption != nil && checkpoints?.optOuts?.hasEarlier == true
             if !isRestored { try readEarlierOptOuts(into: surroundings.optOuts, workers, progress, isCancelled) }
             if ownSource == nil, readsAgain { surroundings.optOuts.table.keepsOptIns = true }

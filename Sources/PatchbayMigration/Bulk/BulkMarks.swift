@@ -36,7 +36,7 @@ struct BulkMarks: BitwiseCopyable {
     private let topics: Int
     private static let channels = Lexicon.channelNames.count
 
-    /// Marks of contacts that are known by those kinds.
+    /// Creates marks for contacts that these kinds of identifiers identify.
     init(_ compiled: CompiledPlan, knownBy kinds: [IdentifierKind], in arena: Arena) {
         marks = arena.make(Self.limit, of: 0)
         count = arena.make(1, of: 0)

@@ -44,7 +44,7 @@ struct BulkRun {
     private let ordered: OrderedMapper
     /// The opt-outs so far.
     private let optOuts: EarlierOptOuts
-    /// Whether the next job is mapped with the opt-outs of earlier records from the start.
+    /// Whether the next job is mapped in order at once, with the opt-outs of all earlier records.
     private var followsOptOuts = false
     /// The number of records after which the opt-ins so far are compared with the opt-outs; it doubles each time.
     private var nextComparison = MigrationReport.sampledRecords
@@ -309,13 +309,13 @@ struct BulkRun {
         }
     }
 
-    /// Ends a run that wrote an opt-in before an opt-out of the same.
+    /// Throws ``Migration/Failure`` if an opt-in was written before a later record opted out from the same.
     private func requireOrder() throws {
         guard try optOuts.table.optInsBeforeOptOuts() > 0 else { return }
         throw Migration.Failure([EarlierOptOuts.later.at("subscriptions")])
     }
 
-    /// Stops the run if too large a share of the first records, or of all of a shorter source, is rejected.
+    /// Stops the run if too large a share of the first records, or of all records of a shorter source, is rejected.
     private mutating func checkShare(isLast: Bool = false) throws(Migration.Failure) {
         guard isLast || report.read >= MigrationReport.sampledRecords, let limit = rejectLimit.take() else { return }
         if let finding = report.stops(by: limit) { throw Migration.Failure([finding]) }
@@ -335,13 +335,13 @@ struct BulkRun {
         try settle(inOrder(result))
     }
 
-    /// The result, or what becomes of its job if it opts in behind an opt-out.
+    /// Returns the result; maps its job again if an opt-in in it follows an opt-out.
     private mutating func inOrder(_ result: ChunkResult) throws -> ChunkResult {
         try optOuts.read(result.words) ? result : mappedInOrder(result.job, result.output)
     }
 
-    /// What becomes of a job, with the opt-outs of earlier records. Where a job has an opt-in behind an opt-out, the next one mostly
-    /// has one, too: it is mapped in this way from the start.
+    /// Maps a job with the opt-outs of all earlier records. If it has an opt-in after an opt-out, the next job probably
+    /// has one, too, and is mapped in this way at once.
     private mutating func mappedInOrder(_ job: ChunkJob, _ output: OutputBuffer) throws -> ChunkResult {
         let before = optOuts.lowered
         let result = try ordered.map(job, output)

@@ -35,10 +35,10 @@ struct Stretch {
     private static let padding: StaticString =
         "\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0"
 
-    /// The same bytes, for what is not on the bulk path.
+    /// A copy of the bytes, for code outside the bulk path.
     var bytes: [UInt8] { Array(UnsafeBufferPointer(start: start, count: count)) }
 
-    /// The same bytes as text, for what is not on the bulk path.
+    /// The bytes as text, for code outside the bulk path.
     var text: String { String(decoding: UnsafeBufferPointer(start: start, count: count), as: UTF8.self) }
 
     @inline(__always) subscript(index: Int) -> UInt8 { start[index] }

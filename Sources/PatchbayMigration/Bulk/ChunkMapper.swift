@@ -154,7 +154,7 @@ struct ChunkMapper: ~Copyable {
     private let book: SurveyBook?
     /// Collects the consent marks.
     private let words: UnsafePointer<BulkMarks>
-    /// The opt-outs of earlier records, if they are applied to each record: one that opts in behind an opt-out takes the general path.
+    /// The opt-outs of earlier records, if they are applied to each record.
     private let optOuts: EarlierOptOuts?
     private let appliesOptOuts: Bool
     /// The number of records of the job before the present run of plain records.
@@ -495,13 +495,13 @@ struct ChunkMapper: ~Copyable {
             reason = .contradiction
             return nil
         }
-        // The notes of the source and of the mapping.
+        // The state after the notes of the source and of the mapping, to which a second attempt returns.
         let before = writer
         var written = writer.write(view, plan, pen)
         guard written != nil || writer.refusal >= 0 else { return nil }
         reason = .consent
         if let written, !isAccepted(from: pen, to: written, writer) { return nil }
-        // Words count, even of a record that is refused.
+        // The decisions of a rejected record count, too.
         words.pointee.note(view, plan.pointee.lexicon)
         if appliesOptOuts, !followsNoOptOut(view) {
             let isRefused = written == nil
@@ -516,20 +516,20 @@ struct ChunkMapper: ~Copyable {
         return next
     }
 
-    /// Whether the evidence, if there is any, has no objection to what was written.
+    /// Whether the written record passes the evidence, or there is no evidence.
     @inline(__always) private func isAccepted(from start: Pen, to end: Pen, _ writer: LineWriter) -> Bool {
         let bytes = UnsafeBufferPointer(start: start.place, count: end.place - start.place)
         return evidence?.accepts(bytes, writer, compiled) ?? true
     }
 
-    /// Whether no opt-in of a view follows an opt-out. Marks have words of the lexicon alone.
+    /// Whether no opt-in of a view follows an opt-out. Marks cover only channels and purposes of the lexicon.
     @inline(never) private func followsNoOptOut(_ view: RecordView) -> Bool {
         guard let optOuts else { return true }
         let said = words.pointee.take()
         return view.hasKnownWords && optOuts.table.read(said)
     }
 
-    /// Lowers each opt-in of a view that follows an opt-out, and writes it; nil if the general path must do so.
+    /// Lowers each opt-in of a view that follows an opt-out, and writes the view; nil if the general path must do so.
     @inline(never) private func lowered(
         _ view: RecordView,
         _ writer: inout LineWriter,
@@ -541,7 +541,7 @@ struct ChunkMapper: ~Copyable {
             let each = view.identifiers + index
             return Identifier(IdentifierKind(rawValue: each.pointee.name.text), each.pointee.value.text.text)
         }
-        // What is counted of a view is what its source states.
+        // The survey counts what the source states.
         guard let optOuts, counter == nil, let marks = ConsentMarks(contact, knownBy: general.keyKinds) else {
             return nil
         }

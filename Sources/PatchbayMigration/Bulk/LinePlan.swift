@@ -162,7 +162,8 @@ final class CompiledPlan {
         let canRefuse = catalogue.entries.isEmpty && !isMapped
         var compiler = LineCompiler(lines ?? LineLayout([]), canRefuse: canRefuse, in: arena)
         if isNeutral { compiler.steps = [LinePlan.Step(work: .neutral)] }
-        compiler.compile(row, knowing: kinds + (counts ? [.external, .email, .phone] : []), topics)
+        // Consent decisions depend on these kinds, whether the target has a field for them or not.
+        compiler.compile(row, knowing: kinds + [.external, .email, .phone], topics)
         let otherNotes = sourceNotes + EarlierOptOuts.notes + (isMapped ? [ContactMapping.unknownDropped] : [])
         for row in otherNotes { _ = compiler.notes.place(of: row) }
         (self.arena, self.catalogue, self.layout, notes) = (arena, catalogue, compiler.attributes, compiler.notes)

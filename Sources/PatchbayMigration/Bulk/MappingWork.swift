@@ -309,7 +309,7 @@ extension MappingPlan {
         return view.tagCount > before ? .applied : .idle
     }
 
-    /// The tags as choices, in their order; nil if there are none, or only the model knows their order.
+    /// The tags as choices, in their order; nil if there are none or if only the model can sort them.
     private func tags(of view: RecordView) -> ValueView? {
         var size = 2
         for index in 0..<view.tagCount {
@@ -327,7 +327,7 @@ extension MappingPlan {
         return ValueView(kind: .choices, needsEscapes: text.index(of: 0x5C, or: 0x5C, from: 0) < text.count, text: text)
     }
 
-    /// The most bytes that JSON writes for one of a text.
+    /// The maximum number of bytes that JSON needs for one byte of a text.
     private static let escapedByte = 6
 
     /// The text of the locale or the time zone.

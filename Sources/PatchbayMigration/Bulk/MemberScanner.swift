@@ -16,7 +16,7 @@ protocol RecordScanner: BitwiseCopyable {
     /// is lent.
     mutating func takeUnknownName() -> Stretch?
 
-    /// Looks up the ranks of the attributes that it names: again where the plan has learned a name.
+    /// Looks up the ranks of the attributes that it names. Called again when the plan has learned a name.
     func rank(by names: KeyTable)
 
     /// The findings of the last record, if the scanner has any.

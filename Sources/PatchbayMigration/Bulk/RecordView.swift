@@ -1,6 +1,6 @@
 import PatchbayModel
 
-/// A value of a record, where it stands in the chunk.
+/// A value of a record and its position in the chunk.
 struct ValueView: BitwiseCopyable {
     enum Kind: UInt8, BitwiseCopyable, CaseIterable {
         case string, integer, decimal, yes, no, date, time, timestamp, country
@@ -166,7 +166,7 @@ struct RecordView: BitwiseCopyable {
     var deviceCount = 0
     var locale = Detail()
     var timeZone = Detail()
-    /// What a row says of its device's offset from UTC, in seconds; empty if nothing.
+    /// The offset of the row's device from UTC, in seconds; empty if there is none.
     var utcOffset = Stretch.nothing
 
     static let presentWords = attributeLimit / 64
@@ -313,7 +313,7 @@ struct RecordView: BitwiseCopyable {
 }
 
 extension Contact {
-    /// What a view states about consent, without what proves it.
+    /// The consent decisions of a view, without their times and sources.
     init(consentOf view: RecordView) {
         func text(_ detail: RecordView.Detail) -> String? { detail.isThere ? detail.text.text : nil }
         func instant(_ detail: RecordView.Detail) -> Timestamp? { text(detail).flatMap { Timestamp(text: $0) } }

@@ -9,7 +9,7 @@ struct ConsentWords: Hashable {
         var purpose: Purpose
         var channel: Channel?
         var topic: String?
-        /// Whether it is about a subscription; otherwise it is about a consent.
+        /// Whether the subject is a subscription; otherwise it is a consent.
         var isSubscription: Bool
 
         static func < (left: Subject, right: Subject) -> Bool { left.order < right.order }
@@ -53,15 +53,15 @@ struct ConsentWords: Hashable {
         var source: String?
     }
 
-    /// A word about a subject.
+    /// A decision about a subject.
     struct Statement: Hashable {
         let subject: Subject
         var word: Word
     }
 
-    /// The words, sorted by their subjects: one of each.
+    /// The decisions, sorted by subject, one for each.
     private(set) var said: [Statement] = []
-    /// Whether any word is about a consent.
+    /// Whether any decision concerns a consent.
     private var hasConsents = false
 
     init() {}
@@ -94,13 +94,13 @@ struct ConsentWords: Hashable {
         if most ? word.answer > other : word.answer < other { said[place].word = word }
     }
 
-    /// The word about a subject.
+    /// The decision about a subject.
     subscript(subject: Subject) -> Word? {
         let place = place(of: subject)
         return place < said.count && said[place].subject == subject ? said[place].word : nil
     }
 
-    /// Where a subject is among the words, or belongs.
+    /// The index of a subject among the decisions, or the index at which it belongs.
     private func place(of subject: Subject) -> Int {
         var range = 0..<said.count
         while let first = range.first {
@@ -147,7 +147,7 @@ struct ConsentWords: Hashable {
         _ state: Subscription.State,
         _ topics: [Int: [String?]]
     ) {
-        // A resource that stands for several topics counts as one that allows it, if there is one.
+        // If a resource stands for several topics, it counts as an opt-in if any of them is one.
         for topic in resource.flatMap({ topics[$0] }) ?? [] {
             add(Subscription(channel: channel, topic: topic, state: state), most: true)
         }
@@ -203,13 +203,13 @@ struct ConsentReader {
         return nil
     }
 
-    /// The same of bytes with padding behind them.
+    /// Returns the decisions of a record with padding after its bytes; nil if it cannot be read back.
     func words(of written: UnsafeBufferPointer<UInt8>) throws -> ConsentWords? {
         if case .layout(let reader) = way { return written.baseAddress.flatMap(reader.words) }
         return try words(of: Array(written)[...])
     }
 
-    /// The words of a record; nil if it can't be read back.
+    /// Returns the decisions of a record; nil if it cannot be read back.
     func words(of written: ArraySlice<UInt8>) throws -> ConsentWords? {
         switch way {
         case .none: return nil
@@ -223,7 +223,7 @@ struct ConsentReader {
 
 /// Reads the decisions of JSON lines that were written by a layout.
 private final class LayoutReader {
-    /// The topics of each resource; nil is none.
+    /// The topics of each resource; a nil topic is the channel itself.
     private let topics: [Int: [String?]]
     private let arena = Arena()
     private let scratch: Scratch
@@ -241,7 +241,7 @@ private final class LayoutReader {
         members = KeyTable([names.channel, names.resource, names.state], terminator: .colon, in: arena)
     }
 
-    /// The words of a line with padding behind it; nil if it is not well-formed.
+    /// Returns the decisions of a line with padding after it; nil if the line is not well-formed.
     func words(of line: Bytes) -> ConsentWords? {
         scratch.reset()
         var words = ConsentWords()

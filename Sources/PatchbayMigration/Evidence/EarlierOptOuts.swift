@@ -14,7 +14,7 @@ final class EarlierOptOuts {
 
     init(limit: Int = EarlierOptOuts.usualLimit) { table = OptOutTable(limit: limit) }
 
-    /// Adds the marks of an earlier run, which are not kept for a checkpoint again.
+    /// Adds the marks of an earlier run. They are not kept for a checkpoint again.
     func restore(_ log: OptOutLog) throws {
         try log.eachEarlier { marks in
             table.restore(marks)
@@ -27,7 +27,7 @@ final class EarlierOptOuts {
     /// The number of opt-ins that were lowered.
     private(set) var lowered = 0
 
-    /// Lowers each opt-in of a contact to which an earlier record said no, and notes the contact's own opt-outs.
+    /// Lowers each opt-in of a contact from which an earlier record opted out, and adds the contact's own opt-outs.
     func apply(to contact: inout Contact, _ marks: ConsentMarks) throws(FileError) -> [Finding] {
         let findings = lower(&contact, marks)
         note(contact, marks)
@@ -35,12 +35,12 @@ final class EarlierOptOuts {
         return findings
     }
 
-    /// Notes the opt-outs of a contact.
+    /// Adds the opt-outs of a contact.
     func note(_ contact: Contact, _ marks: ConsentMarks) {
         for no in marks.optOuts(of: contact) { table.note(no) }
     }
 
-    /// Lowers each opt-in of a contact to which an earlier record said no.
+    /// Lowers each opt-in of a contact from which an earlier record opted out.
     func lower(_ contact: inout Contact, _ marks: ConsentMarks) -> [Finding] {
         var findings: [Finding] = []
         // The contact's own opt-outs do not lower its opt-ins: both are written.
@@ -102,10 +102,10 @@ final class EarlierOptOuts {
         reason: "A record of another contact with the same address opts out, so the opt-out applies",
         remedy: "Ask the person, or leave one record of each address in the source."
     )
-    /// What is said of an opt-in that is lowered.
+    /// The findings about an opt-in that is lowered.
     static let notes = [heeded, heededAddress]
 
-    /// Whether a run failed because of opt-outs that it did not know in time.
+    /// Whether a run failed because it did not know opt-outs in time.
     static func isUnheeded(_ finding: Finding) -> Bool { [unheeded.code, later.code].contains(finding.code) }
 
     static let rejected = FindingRow(

@@ -72,9 +72,9 @@ struct OptOutTable {
     private static let lateMarksInMemory = 16 << 10
     /// The marks that were added since ``takeAdded()``, if they are kept.
     private var added: [UInt64] = []
-    /// Whether so many marks were added that they should leave memory.
+    /// Whether enough marks were added that they should be moved out of memory.
     var hasManyAdded: Bool { added.count > 1 << 16 }
-    /// Whether opt-ins that are let through are kept, for ``optInsBeforeOptOuts()``.
+    /// Whether accepted opt-ins are kept, for ``optInsBeforeOptOuts()``.
     var keepsOptIns = false
     private var optIns: [UInt64] = []
     private var optInFile: SpillFile?
@@ -109,7 +109,7 @@ struct OptOutTable {
         return false
     }
 
-    /// Keeps an opt-in that is let through.
+    /// Keeps an accepted opt-in.
     mutating func keep(optIn subject: UInt64) {
         guard keepsOptIns else { return }
         optIns.append(subject)

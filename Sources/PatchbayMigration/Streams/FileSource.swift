@@ -191,11 +191,11 @@ public struct FileSource: ByteSource {
 @available(*, unavailable)
 extension FileSource: Sendable {}
 
-/// Ends the reading of a file at its first record.
+/// Thrown to stop reading at the first record.
 private struct FirstRecord: Error { let record: SourceRecord }
 
 extension ContactReader {
-    /// Reads no further than to the first record of a file that begins with these bytes; nil if there is none.
+    /// Returns the first record of a file that begins with these bytes; nil if there is none. Reads no further.
     package mutating func firstRecord(in bytes: [UInt8]) throws -> SourceRecord? {
         func take(_ record: SourceRecord) throws { throw FirstRecord(record: record) }
         do {

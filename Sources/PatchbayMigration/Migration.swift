@@ -179,26 +179,22 @@ public struct Migration: Sendable {
     /// Findings for the columns of a file that may hold consent, by their names or their contents, and that no setting
     /// names.
     public func unnamedConsent(in path: String) -> [Finding] {
-        (try? FileSource.head(of: path)).map(unnamedConsent(inHead:)) ?? []
+        mayHaveColumns ? (try? FileSource.head(of: path)).map(unnamedConsent(inHead:)) ?? [] : []
+    }
+
+    private var mayHaveColumns: Bool {
+        switch sourceLayout {
+        case .neutralLines?, .members?: false
+        case .columns?, nil: true
+        }
     }
 
     /// Findings for the columns of a source that begins with these bytes.
     public func unnamedConsent(inHead head: [UInt8]) -> [Finding] {
-        var (found, isDone): ([Finding], Bool) = ([], false)
-        func note(_ record: SourceRecord) {
-            if !isDone { found += record.findings }
-            isDone = true
-        }
-        do {
-            var reader = try makeReader()
-            // The first record has the findings about the whole file.
-            var rest = head[...]
-            while !isDone, !rest.isEmpty {
-                try reader.read(Array(rest.prefix(FileSource.rowChunk)), note)
-                rest = rest.dropFirst(FileSource.rowChunk)
-            }
-            if !isDone { try reader.finish(note) }
-        } catch { return [] }
+        guard mayHaveColumns, var reader = try? makeReader() else { return [] }
+        let found: [Finding]
+        // The first record has the findings of the file.
+        do { found = try reader.firstRecord(in: head)?.findings ?? [] } catch { return [] }
         let byName = found.filter { $0.code.hasSuffix(Self.unnamedCode) }
             .map { Self.consentUnnamed.at("from".dot($0.path), remedy: $0.remedy) }
         let paths = Set(byName.map(\.path))
@@ -207,22 +203,21 @@ public struct Migration: Sendable {
 
     private func unnamedByContent(_ head: [UInt8]) -> [Finding] {
         guard case .columns(let layout)? = sourceLayout else { return [] }
-        var contents: [Int: ConsentContent]?
-        var names: [String] = []
+        var unexplained: [(index: Int, name: String, content: ConsentContent)]?
         layout.eachRow(ofHead: head) { columns, fields in
-            if contents == nil {
-                names = columns.map(\.header)
-                let unexplained = columns.indices.filter { columns[$0].isUnexplained && !isExplained(columns[$0]) }
-                contents = Dictionary(uniqueKeysWithValues: unexplained.map { ($0, ConsentContent()) })
+            var rest =
+                unexplained.take()
+                ?? columns.enumerated().filter { $1.isUnexplained && !isExplained($1) }
+                .map { ($0, $1.header, ConsentContent()) }
+            for place in rest.indices where !fields[rest[place].index].isEmpty {
+                rest[place].content.add(fields[rest[place].index])
             }
-            for index in contents?.keys.map(\.self) ?? [] {
-                contents?[index]?.add(fields[index])
-                if contents?[index]?.isOther == true { contents?[index] = nil }
-            }
-            return contents?.isEmpty == false
+            rest.removeAll(where: \.content.isOther)
+            unexplained = rest
+            return !rest.isEmpty
         }
-        return (contents ?? [:]).filter(\.value.isLikely).keys.sorted().map { index in
-            Self.consentLikely.at("from.columns".dot(names[index]), remedy: ContactFile.remedy(naming: names[index]))
+        return (unexplained ?? []).filter(\.content.isLikely).map { column in
+            Self.consentLikely.at("from.columns".dot(column.name), remedy: ContactFile.remedy(naming: column.name))
         }
     }
 
@@ -346,11 +341,11 @@ public struct Migration: Sendable {
         surroundings.rejectLimit = output == nil ? nil : rejectLimit
         do {
             let checkpoints = company.checkpoints
-            if checkpoints?.optOuts != nil { surroundings.optOuts.keepAdded() }
+            if checkpoints?.optOuts != nil { surroundings.optOuts.table.keepsAdded = true }
             // The opt-outs in the checkpoint of an earlier run include those of the earlier file.
             let isRestored = checkpoints?.resumption != nil && checkpoints?.optOuts?.hasEarlier == true
             if !isRestored { try readEarlierOptOuts(into: surroundings.optOuts, workers, progress, isCancelled) }
-            if ownSource == nil, readsAgain { surroundings.optOuts.keepOptIns() }
+            if ownSource == nil, readsAgain { surroundings.optOuts.table.keepsOptIns = true }
             surroundings.readsAgain = readsAgain
             let report = try map(&source, surroundings, workers, company)
             if let change = try source.change() { throw Failure([change]) }

@@ -183,6 +183,27 @@ import Testing
         }
     }
 
+    @Test(arguments: ConversionTests.End.all, 0..<2)
+    func `opt-ins behind opt-outs are lowered alike on both paths, with evidence`(
+        _ end: ConversionTests.End,
+        _ round: Int
+    ) throws {
+        let bytes = Array(EarlierOptOutsTests.manyMinds(UInt64(round + 1), count: 150).joined(separator: "\n").utf8)
+        let altcraft: JSONObject = ["dbId": 7, "matching": "email", "resourceId": 31, "resources": ["news": "32"]]
+        let targets = [
+            (end.module.formats[0], end.full), (.neutralContacts, [:]), (.altcraftProfiles, altcraft),
+        ]
+        for (format, settings) in targets {
+            _ = try compare(format) { chunk, workers in
+                try Outcome(bytes, settings, to: format, hasEvidence: true, chunk: chunk, workers: workers)
+            }
+        }
+        var source = ChunkedSource(bytes, chunk: 1 << 20)
+        let report = try Migration(from: .neutralContacts, to: .altcraftProfiles, targetSettings: altcraft)
+            .run(&source, to: MemorySink(), workers: 1)
+        #expect(report.leftBulkPath.isEmpty && report.findings[EarlierOptOuts.heeded.code]?.count ?? 0 > 10)
+    }
+
     @Test(arguments: 0..<6) func `rows of one byte a character give the same on both paths`(_ round: Int) throws {
         let acoustic = try #require(AdapterModule.acoustic.formats.first)
         var random = SeededGenerator(seed: UInt64(round))

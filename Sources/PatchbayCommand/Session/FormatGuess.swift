@@ -32,12 +32,6 @@ private struct FormatHead {
     /// Whether a format reads the first record as a contact.
     func isRead(by format: RecordFormat, _ settings: JSONObject) -> Bool {
         guard var reader = try? format.makeReader?(settings) else { return false }
-        var first: SourceRecord?
-        func take(_ record: SourceRecord) { first = first ?? record }
-        do {
-            try reader.read(bytes, take)
-            if first == nil { try reader.finish(take) }
-        } catch {}
-        return first?.contact.map { !$0.identifiers.isEmpty } ?? false
+        return (try? reader.firstRecord(in: bytes))?.contact?.identifiers.isEmpty == false
     }
 }

@@ -36,9 +36,8 @@ struct BulkMarks: BitwiseCopyable {
     private let topics: Int
     private static let channels = Lexicon.channelNames.count
 
-    /// Creates marks for contacts that these kinds of identifiers identify; nil if there are no such kinds.
-    init?(_ compiled: CompiledPlan, knownBy kinds: [IdentifierKind], in arena: Arena) {
-        guard !kinds.isEmpty else { return nil }
+    /// Creates marks for contacts that these kinds of identifiers identify.
+    init(_ compiled: CompiledPlan, knownBy kinds: [IdentifierKind], in arena: Arena) {
         marks = arena.make(Self.limit, of: 0)
         count = arena.make(1, of: 0)
         self.kinds = arena.make(kinds.map(compiled.index))

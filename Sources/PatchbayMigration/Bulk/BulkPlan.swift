@@ -109,18 +109,16 @@ struct BulkPlan: Sendable {
         let evidence = try makeEvidence?()
         func mapper(_ compiled: CompiledPlan, _ source: RecordSource, takesGeneralPath: Bool = false) -> ChunkMapper {
             let steps = mapping.isEmpty ? nil : MappingPlan(rules, for: compiled)
-            let words = BulkMarks(compiled, knownBy: general.keyKinds, in: arena)
             return ChunkMapper(
                 compiled,
                 source,
                 in: arena,
                 mapping: steps,
                 general: general,
-                takesGeneralPath: takesGeneralPath || optOuts != nil && words == nil
-                    || steps == nil && !mapping.isEmpty,
+                takesGeneralPath: takesGeneralPath || steps == nil && !mapping.isEmpty,
                 counter: counts ? BulkSurvey(compiled, activity, in: arena) : nil,
                 book: counts ? SurveyBook(activity: activity) : nil,
-                words: words,
+                words: BulkMarks(compiled, knownBy: general.keyKinds, in: arena),
                 applying: optOuts,
                 rejecting: rejecting,
                 evidence: evidence,

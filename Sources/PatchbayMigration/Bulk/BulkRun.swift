@@ -44,6 +44,10 @@ struct BulkRun {
     private let ordered: OrderedMapper
     /// The opt-outs so far.
     private let optOuts: EarlierOptOuts
+    /// Whether the next job is mapped in order at once, with the opt-outs of all earlier records.
+    private var followsOptOuts = false
+    /// The number of records after which the opt-ins so far are compared with the opt-outs; it doubles each time.
+    private var nextComparison = MigrationReport.sampledRecords
     private let deciding: [String: String]
     private let evidence: EvidenceWriter?
     private let follower: RecordFollower?
@@ -178,7 +182,7 @@ struct BulkRun {
     /// Appends the added marks to the log of the checkpoint. A resumed run reads a file as a whole from its start and needs
     /// no log.
     private func keepMarks() throws {
-        let marks = optOuts.takeAdded()
+        let marks = optOuts.table.takeAdded()
         if !isWhole { try keeping?.optOuts?.append(marks) }
     }
 
@@ -212,9 +216,7 @@ struct BulkRun {
                 try checkShare(isLast: true)
                 if output != nil {
                     try optOuts.finish()
-                    if surroundings.readsAgain, try optOuts.optInsBeforeOptOuts() > 0 {
-                        throw Migration.Failure([EarlierOptOuts.later.at("subscriptions")])
-                    }
+                    if surroundings.readsAgain { try requireOrder() }
                 }
                 try write(footer[...])
                 try rejects?.flush()
@@ -237,6 +239,10 @@ struct BulkRun {
                 try cutter.cut(skipped > 0 ? Array(chunk[skipped...]) : chunk) { cut in try take(cut, &threads) }
             }
             skipped = 0
+            if surroundings.readsAgain, report.read >= nextComparison {
+                nextComparison = 2 * report.read
+                try requireOrder()
+            }
             next = try source.next()
             surroundings.progress(Migration.Progress(records: report.read, bytes: report.bytesRead))
         }
@@ -279,8 +285,14 @@ struct BulkRun {
     private mutating func take(_ cut: LineCutter.Cut, _ threads: inout MappingThreads) throws {
         switch cut {
         case .job(let job):
-            threads.submit(job, spare.popLast() ?? OutputBuffer())
-            while let result = try threads.next(isLast: false) { try accept(result) }
+            if followsOptOuts { while let result = try threads.next(isLast: true) { try accept(result) } }
+            let output = spare.popLast() ?? OutputBuffer()
+            guard followsOptOuts, leftover.isEmpty else {
+                threads.submit(job, output)
+                while let result = try threads.next(isLast: false) { try accept(result) }
+                return
+            }
+            try settle(mappedInOrder(job, output))
         case .overlong(let length, let bytes):
             // The place of the line in the order is known only after everything before it is settled.
             while let result = try threads.next(isLast: true) { try accept(result) }
@@ -295,6 +307,12 @@ struct BulkRun {
             lines += 1
             settled += bytes
         }
+    }
+
+    /// Throws ``Migration/Failure`` if an opt-in was written before a later record opted out from the same.
+    private func requireOrder() throws {
+        guard try optOuts.table.optInsBeforeOptOuts() > 0 else { return }
+        throw Migration.Failure([EarlierOptOuts.later.at("subscriptions")])
     }
 
     /// Stops the run if too large a share of the first records, or of all records of a shorter source, is rejected.
@@ -318,8 +336,17 @@ struct BulkRun {
     }
 
     /// Returns the result; maps its job again if an opt-in in it follows an opt-out.
-    private func inOrder(_ result: ChunkResult) throws -> ChunkResult {
-        try optOuts.read(result.words) ? result : ordered.map(result.job, result.output)
+    private mutating func inOrder(_ result: ChunkResult) throws -> ChunkResult {
+        try optOuts.read(result.words) ? result : mappedInOrder(result.job, result.output)
+    }
+
+    /// Maps a job with the opt-outs of all earlier records. If it has an opt-in after an opt-out, the next job probably
+    /// has one, too, and is mapped in this way at once.
+    private mutating func mappedInOrder(_ job: ChunkJob, _ output: OutputBuffer) throws -> ChunkResult {
+        let before = optOuts.lowered
+        let result = try ordered.map(job, output)
+        followsOptOuts = optOuts.lowered > before
+        return result
     }
 
     /// Maps the incomplete row together with the next job.
@@ -369,7 +396,7 @@ struct BulkRun {
         try write(result.output.prefix(result.used))
         spare.append(result.output)
         leftover = result.leftover
-        if optOuts.hasManyAdded { try keepMarks() }
+        if optOuts.table.hasManyAdded { try keepMarks() }
         try keep(isDue: keeping?.isDue() ?? false)
     }
 

@@ -35,6 +35,9 @@ struct Stretch {
     private static let padding: StaticString =
         "\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0"
 
+    /// A copy of the bytes, for code outside the bulk path.
+    var bytes: [UInt8] { Array(UnsafeBufferPointer(start: start, count: count)) }
+
     /// The bytes as text, for code outside the bulk path.
     var text: String { String(decoding: UnsafeBufferPointer(start: start, count: count), as: UTF8.self) }
 

@@ -152,10 +152,9 @@ struct ChunkMapper: ~Copyable {
     // copying a large value would cost time.
     private let counter: UnsafePointer<BulkSurvey>?
     private let book: SurveyBook?
-    /// Collects consent marks, if the target identifies contacts by a key.
-    private let words: UnsafePointer<BulkMarks>?
-    /// The opt-outs of earlier records, if they are applied to each record. A record with an opt-in after an opt-out takes
-    /// the general path.
+    /// Collects the consent marks.
+    private let words: UnsafePointer<BulkMarks>
+    /// The opt-outs of earlier records, if they are applied to each record.
     private let optOuts: EarlierOptOuts?
     private let appliesOptOuts: Bool
     /// The number of records of the job before the present run of plain records.
@@ -185,7 +184,7 @@ struct ChunkMapper: ~Copyable {
         takesGeneralPath: Bool,
         counter: BulkSurvey?,
         book: SurveyBook?,
-        words: BulkMarks?,
+        words: BulkMarks,
         applying optOuts: EarlierOptOuts?,
         rejecting: BulkPlan.Rejecting,
         evidence: ConsentEvidence?,
@@ -196,7 +195,7 @@ struct ChunkMapper: ~Copyable {
         (self.compiled, self.source, self.arena, self.mapping, self.general) = (
             compiled, source, arena, mapping, general
         )
-        self.words = words.map(arena.keep)
+        self.words = arena.keep(words)
         self.takesGeneralPath = takesGeneralPath || !compiled.canWrite
         let view = RecordView(in: arena)
         (self.view, writer) = (view, LineWriter(for: view, in: arena))
@@ -219,7 +218,7 @@ struct ChunkMapper: ~Copyable {
         if job.isLast { result.footer = general.footer }
         try map(job.padded, 0..<job.bytes.count, job.isFirst, job.isLast, &result)
         addCounts(&result)
-        try optOuts?.keepLate()
+        try optOuts?.table.keepLate()
         if let evidence { result.evidence = evidence.takeLines() }
         if let log { result.log = log.take() }
         result.survey = book?.take()
@@ -268,7 +267,7 @@ struct ChunkMapper: ~Copyable {
     }
 
     private func addMarks(_ result: inout ChunkResult) {
-        if let words { result.words += words.pointee.take() }
+        result.words += words.pointee.take()
     }
 
     private func addCounts() {
@@ -381,6 +380,7 @@ struct ChunkMapper: ~Copyable {
                     addCounts()
                     if compiled.learn(unknownName.text) {
                         mapping?.rank(in: compiled)
+                        scanner.rank(by: plan.pointee.attributes.names)
                         continue
                     }
                 }
@@ -416,7 +416,7 @@ struct ChunkMapper: ~Copyable {
         _ tally: inout Counts
     ) -> Stop {
         guard limit - way.pen.place > room(for: view, of: end - start) else { return .room }
-        guard counter?.pointee.hasRoom ?? true, words?.pointee.hasRoom ?? true else { return .counted }
+        guard counter?.pointee.hasRoom ?? true, words.pointee.hasRoom else { return .counted }
         guard counter?.pointee.admits(view) ?? true else { return .unusual(.survey) }
         writer.begin()
         if let sourceNotes {
@@ -495,21 +495,18 @@ struct ChunkMapper: ~Copyable {
             reason = .contradiction
             return nil
         }
-        let written = writer.write(view, plan, pen)
+        // The state after the notes of the source and of the mapping, to which a second attempt returns.
+        let before = writer
+        var written = writer.write(view, plan, pen)
         guard written != nil || writer.refusal >= 0 else { return nil }
-        if let evidence, let end = written?.place {
-            let bytes = UnsafeBufferPointer(start: pen.place, count: end - pen.place)
-            guard evidence.accepts(bytes, writer, compiled) else {
-                reason = .consent
-                return nil
-            }
-        }
-        // Consent decisions count even if the record is rejected.
-        words?.pointee.note(view, plan.pointee.lexicon)
-        guard !appliesOptOuts || followsNoOptOut(view) else {
-            writer.clearRefusal()
-            reason = .consent
-            return nil
+        reason = .consent
+        if let written, !isAccepted(from: pen, to: written, writer) { return nil }
+        // The decisions of a rejected record count, too.
+        words.pointee.note(view, plan.pointee.lexicon)
+        if appliesOptOuts, !followsNoOptOut(view) {
+            let isRefused = written == nil
+            writer = before
+            written = isRefused ? nil : lowered(view, &writer, plan, pen)
         }
         guard let next = written else { return nil }
         for index in 0..<writer.noteCount { notes[Int(writer.notes[index])] &+= 1 }
@@ -519,11 +516,51 @@ struct ChunkMapper: ~Copyable {
         return next
     }
 
-    /// Whether no opt-in of a view follows an opt-out. Only the general path can check names that are not in the lexicon.
+    /// Whether the written record passes the evidence, or there is no evidence.
+    @inline(__always) private func isAccepted(from start: Pen, to end: Pen, _ writer: LineWriter) -> Bool {
+        let bytes = UnsafeBufferPointer(start: start.place, count: end.place - start.place)
+        return evidence?.accepts(bytes, writer, compiled) ?? true
+    }
+
+    /// Whether no opt-in of a view follows an opt-out. Marks cover only channels and purposes of the lexicon.
     @inline(never) private func followsNoOptOut(_ view: RecordView) -> Bool {
-        guard let optOuts, let words else { return true }
+        guard let optOuts else { return true }
         let said = words.pointee.take()
-        return view.hasKnownWords && optOuts.read(one: said)
+        return view.hasKnownWords && optOuts.table.read(said)
+    }
+
+    /// Lowers each opt-in of a view that follows an opt-out, and writes the view; nil if the general path must do so.
+    @inline(never) private func lowered(
+        _ view: RecordView,
+        _ writer: inout LineWriter,
+        _ plan: UnsafePointer<LinePlan>,
+        _ pen: Pen
+    ) -> Pen? {
+        var contact = Contact(consentOf: view)
+        contact.identifiers = (0..<view.identifierCount).map { index in
+            let each = view.identifiers + index
+            return Identifier(IdentifierKind(rawValue: each.pointee.name.text), each.pointee.value.text.text)
+        }
+        // The survey counts what the source states.
+        guard let optOuts, counter == nil, let marks = ConsentMarks(contact, knownBy: general.keyKinds) else {
+            return nil
+        }
+        for finding in optOuts.lower(&contact, marks) {
+            let note = compiled.notes.firstIndex { $0.code == finding.code }
+            guard let note, writer.note(note) else { return nil }
+        }
+        for (index, each) in contact.subscriptions.enumerated() where each.state == .unsubscribed {
+            view.subscriptions[index].state = plan.pointee.lexicon.pointee.unsubscribed
+        }
+        for (index, each) in contact.consents.enumerated() where each.state == .denied {
+            view.consents[index].state = plan.pointee.lexicon.pointee.refused
+        }
+        guard let end = writer.write(view, plan, pen), isAccepted(from: pen, to: end, writer) else {
+            writer.clearRefusal()
+            return nil
+        }
+        optOuts.note(contact, marks)
+        return end
     }
 
     // MARK: The general path

@@ -194,11 +194,8 @@ enum Grammar {
     @inline(__always) static func text(at start: Bytes, _ isLocale: Bool, _ view: inout RecordView) -> Bytes? {
         var place = start
         guard let text = text(&place, view.scratch) else { return nil }
-        if isLocale {
-            (view.hasLocale, view.locale) = (true, text)
-        } else {
-            (view.hasTimeZone, view.timeZone) = (true, text)
-        }
+        let detail = RecordView.Detail(text)
+        if isLocale { view.locale = detail } else { view.timeZone = detail }
         return place
     }
 

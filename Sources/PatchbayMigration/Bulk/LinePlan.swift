@@ -164,7 +164,8 @@ final class CompiledPlan {
         if isNeutral { compiler.steps = [LinePlan.Step(work: .neutral)] }
         // Consent decisions depend on these kinds, whether the target has a field for them or not.
         compiler.compile(row, knowing: kinds + [.external, .email, .phone], topics)
-        for row in sourceNotes + (isMapped ? [ContactMapping.unknownDropped] : []) { _ = compiler.notes.place(of: row) }
+        let otherNotes = sourceNotes + EarlierOptOuts.notes + (isMapped ? [ContactMapping.unknownDropped] : [])
+        for row in otherNotes { _ = compiler.notes.place(of: row) }
         (self.arena, self.catalogue, self.layout, notes) = (arena, catalogue, compiler.attributes, compiler.notes)
         (refusals, noteScopes) = (compiler.refusals, NoteScope.scopes(of: compiler.notes, layout))
         (kindNames, topicNames, columns) = (compiler.kindNames, compiler.topicNames, row?.attributes ?? [:])

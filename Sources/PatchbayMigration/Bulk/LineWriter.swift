@@ -71,9 +71,9 @@ struct LineWriter: BitwiseCopyable {
                 Self.close(marks[depth], 0x7B, &pen)
                 continue
             case .timeZone:
-                guard view.hasTimeZone else { continue }
+                guard view.timeZone.isThere else { continue }
                 pen.put(step.pointee.text)
-                pen.quote(escaping: view.timeZone)
+                pen.quote(escaping: view.timeZone.text)
                 continue
             case .key: next = key(step, view, pen)
             case .identifiers: next = identifiers(view, plan, pen)
@@ -82,7 +82,7 @@ struct LineWriter: BitwiseCopyable {
             case .subscriptions: next = subscriptions(step, view, plan, pen)
             case .row: next = row(view, plan, pen)
             case .neutral: next = neutral(view, plan, pen)
-            case .noteLocale: next = !view.hasLocale || note(step.pointee.index) ? pen : nil
+            case .noteLocale: next = !view.locale.isThere || note(step.pointee.index) ? pen : nil
             case .noteTags: next = view.tagCount == 0 || note(step.pointee.index) ? pen : nil
             case .noteConsents: next = noteConsents(step, view, plan) ? pen : nil
             }

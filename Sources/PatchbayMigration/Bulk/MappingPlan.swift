@@ -35,9 +35,10 @@ final class MappingPlan {
         /// The value that is written, or the text between joined values.
         var value = RecordView.blank
         var type = TypeCode.any
-        /// The index of the table in ``tables``. `keepsUnknown` says whether values that are not in it are kept.
+        /// The index of the table in ``tables``, and whether a value that is not in it is kept or dropped.
         var table = 0
         var keepsUnknown = false
+        var dropsUnknown = false
     }
 
     /// The result of a step.
@@ -163,9 +164,9 @@ struct MappingCompiler {
     private mutating func step(_ rule: MappingRule) -> MappingPlan.Step? {
         switch rule {
         case .rename(let source, let target):
-            guard source.hasValue, target.hasValue, let spot = spot(source), let other = self.spot(target) else {
-                return nil
-            }
+            guard source.hasValue || source == .tags, target.hasValue, let spot = spot(source),
+                let other = self.spot(target)
+            else { return nil }
             return MappingPlan.Step(work: .rename, spot: spot, target: other)
         case .constant(let target, let value): return writing(.set, target, value)
         case .fallback(let target, let value): return writing(.fallback, target, value)
@@ -195,7 +196,8 @@ struct MappingCompiler {
                 work: .replace,
                 spot: spot,
                 table: tables.count - 1,
-                keepsUnknown: otherwise == .keep
+                keepsUnknown: otherwise == .keep,
+                dropsUnknown: otherwise == .drop
             )
         case .convert(let place, let type):
             guard place.hasValue, let spot = spot(place), let type = type ?? mapping.type(of: place) else { return nil }

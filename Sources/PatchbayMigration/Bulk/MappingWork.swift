@@ -8,7 +8,8 @@ extension MappingPlan {
     /// written; the view must not be used then.
     @inline(never) func change(_ view: inout RecordView, _ notes: (FindingRow) -> Bool) -> Bool {
         for index in 0..<steps.count {
-            guard let done = done(steps.place(index), &view) ?? apply(rules[index], &view, notes), done != .full else {
+            guard let done = done(steps.place(index), &view, notes) ?? apply(rules[index], &view, notes), done != .full
+            else {
                 return false
             }
             self.done[index] = done
@@ -16,14 +17,14 @@ extension MappingPlan {
         return true
     }
 
-    private func done(_ step: UnsafePointer<Step>, _ view: inout RecordView) -> Done? {
+    private func done(_ step: UnsafePointer<Step>, _ view: inout RecordView, _ notes: (FindingRow) -> Bool) -> Done? {
         switch step.pointee.work {
         case .rename: rename(step.pointee.spot, to: step.pointee.target, &view)
         case .set: set(step, &view)
         case .fallback: fallback(step, &view)
         case .split: split(step, &view)
         case .join: join(step, &view)
-        case .replace: replace(step, &view)
+        case .replace: replace(step, &view, notes)
         case .convert: convert(step, &view)
         case .remove: remove(step.pointee.spot, &view)
         case .rule: nil
@@ -62,8 +63,8 @@ extension MappingPlan {
                 for index in 0..<view.identifierCount where view.identifiers[index].kind == kinds[kind] {
                     contact.identifiers.append(Identifier(kind, view.identifiers[index].value.text.text))
                 }
-            case .locale: contact.locale = view.hasLocale ? view.locale.text : nil
-            case .timeZone: contact.timeZone = view.hasTimeZone ? view.timeZone.text : nil
+            case .locale: contact.locale = view.locale.isThere ? view.locale.text.text : nil
+            case .timeZone: contact.timeZone = view.timeZone.isThere ? view.timeZone.text.text : nil
             case .tags, .tag:
                 for index in 0..<view.tagCount { contact.tags.insert(Tag(rawValue: view.tags[index].text)) }
             case .subscription: return nil
@@ -93,16 +94,12 @@ extension MappingPlan {
                 guard let text = view.scratch.keep(value), put(ValueView(string: text), at: spot, &view) else {
                     return false
                 }
-            case .locale:
-                view.hasLocale = contact.locale != nil
-                guard let locale = contact.locale else { continue }
-                guard let text = view.scratch.keep(locale) else { return false }
-                view.locale = text
-            case .timeZone:
-                view.hasTimeZone = contact.timeZone != nil
-                guard let zone = contact.timeZone else { continue }
-                guard let text = view.scratch.keep(zone) else { return false }
-                view.timeZone = text
+            case .locale, .timeZone:
+                let spot = Spot(part: place == .locale ? .locale : .timeZone)
+                clear(spot, &view)
+                guard let line = place == .locale ? contact.locale : contact.timeZone else { continue }
+                guard let text = view.scratch.keep(line) else { return false }
+                putLine(RecordView.Detail(text), spot, &view)
             case .tags, .tag:
                 view.tagCount = 0
                 for tag in contact.tags {
@@ -136,7 +133,7 @@ extension MappingPlan {
             return true
         }
         if spot.part == .locale || spot.part == .timeZone {
-            putLine(value.text, spot, &view)
+            putLine(RecordView.Detail(value.text), spot, &view)
             return true
         }
         var place = 0
@@ -156,9 +153,9 @@ extension MappingPlan {
     }
 
     private func clear(_ spot: Spot, _ view: inout RecordView) {
+        if spot.part == .tags { return view.tagCount = 0 }
         if spot.part == .attribute { return view.removeAttribute(ranks[spot.index]) }
-        if spot.part == .locale { return view.hasLocale = false }
-        if spot.part == .timeZone { return view.hasTimeZone = false }
+        if spot.part == .locale || spot.part == .timeZone { return putLine(RecordView.Detail(), spot, &view) }
         var place = 0
         while place < view.identifierCount, view.identifiers[place].kind != spot.index { place &+= 1 }
         guard place < view.identifierCount else { return }
@@ -184,7 +181,9 @@ extension MappingPlan {
     // MARK: Steps
 
     private func rename(_ source: Spot, to target: Spot, _ view: inout RecordView) -> Done? {
-        guard let value = value(at: source, view) else { return .idle }
+        guard let value = source.part == .tags ? tags(of: view) : value(at: source, view) else {
+            return source.part == .tags && view.tagCount > 0 ? nil : .idle
+        }
         guard let taken = taken(value, by: target) else { return nil }
         let isTaken = self.value(at: target, view) != nil
         clear(source, &view)
@@ -271,12 +270,17 @@ extension MappingPlan {
         return isTaken ? .replaced : .applied
     }
 
-    private func replace(_ step: UnsafePointer<Step>, _ view: inout RecordView) -> Done? {
+    private func replace(_ step: UnsafePointer<Step>, _ view: inout RecordView, _ notes: (FindingRow) -> Bool)
+        -> Done?
+    {
         let spot = step.pointee.spot
         guard let value = value(at: spot, view) else { return .idle }
         guard let text = text(of: value) else { return nil }
         guard let other = tables[step.pointee.table][ScalarString(text.text.text)] else {
-            return step.pointee.keepsUnknown ? .idle : nil
+            if step.pointee.keepsUnknown { return .idle }
+            guard step.pointee.dropsUnknown, notes(ContactMapping.unknownDropped) else { return nil }
+            clear(spot, &view)
+            return .failed
         }
         guard let isSame = value.isSame(as: other) else { return nil }
         if isSame { return .idle }
@@ -291,21 +295,9 @@ extension MappingPlan {
     }
 
     private func remove(_ spot: Spot, _ view: inout RecordView) -> Done? {
-        switch spot.part {
-        case .attribute, .identifier:
-            guard value(at: spot, view) != nil else { return .idle }
-            clear(spot, &view)
-        case .locale:
-            guard view.hasLocale else { return .idle }
-            view.hasLocale = false
-        case .timeZone:
-            guard view.hasTimeZone else { return .idle }
-            view.hasTimeZone = false
-        case .tags:
-            guard view.tagCount > 0 else { return .idle }
-            view.tagCount = 0
-        case .tag: return view.remove(tag: spot.tag) ? .applied : .idle
-        }
+        if spot.part == .tag { return view.remove(tag: spot.tag) ? .applied : .idle }
+        guard spot.part == .tags ? view.tagCount > 0 : value(at: spot, view) != nil else { return .idle }
+        clear(spot, &view)
         return .applied
     }
 
@@ -317,21 +309,35 @@ extension MappingPlan {
         return view.tagCount > before ? .applied : .idle
     }
 
-    /// The text of the locale or the time zone.
-    private func line(_ spot: Spot, _ view: RecordView) -> ValueView? {
-        switch spot.part {
-        case .locale: view.hasLocale ? ValueView(string: view.locale) : nil
-        case .timeZone: view.hasTimeZone ? ValueView(string: view.timeZone) : nil
-        case .attribute, .identifier, .tags, .tag: nil
+    /// The tags as choices, in their order; nil if there are none or if only the model can sort them.
+    private func tags(of view: RecordView) -> ValueView? {
+        var size = 2
+        for index in 0..<view.tagCount {
+            guard view.tags[index].isASCII else { return nil }
+            size += view.tags[index].count * Self.escapedByte + Padding.count
         }
+        guard view.tagCount > 0, var pen = view.scratch.pen(for: size) else { return nil }
+        let mark = pen.place
+        for index in 0..<view.tagCount {
+            pen.put(0x2C)
+            pen.quote(escaping: view.tags[index])
+        }
+        LineWriter.close(mark, 0x5B, &pen)
+        let text = view.scratch.keep(pen)
+        return ValueView(kind: .choices, needsEscapes: text.index(of: 0x5C, or: 0x5C, from: 0) < text.count, text: text)
     }
 
-    private func putLine(_ text: Stretch, _ spot: Spot, _ view: inout RecordView) {
-        if spot.part == .locale {
-            (view.hasLocale, view.locale) = (true, text)
-        } else {
-            (view.hasTimeZone, view.timeZone) = (true, text)
-        }
+    /// The maximum number of bytes that JSON needs for one byte of a text.
+    private static let escapedByte = 6
+
+    /// The text of the locale or the time zone.
+    private func line(_ spot: Spot, _ view: RecordView) -> ValueView? {
+        let detail = spot.part == .locale ? view.locale : view.timeZone
+        return detail.isThere ? ValueView(string: detail.text) : nil
+    }
+
+    private func putLine(_ detail: RecordView.Detail, _ spot: Spot, _ view: inout RecordView) {
+        if spot.part == .locale { view.locale = detail } else { view.timeZone = detail }
     }
 
     // MARK: Texts

@@ -16,6 +16,9 @@ protocol RecordScanner: BitwiseCopyable {
     /// is lent.
     mutating func takeUnknownName() -> Stretch?
 
+    /// Looks up the ranks of the attributes that it names. Called again when the plan has learned a name.
+    func rank(by names: KeyTable)
+
     /// The findings of the last record, if the scanner has any.
     var notes: RowScanner.Notes? { get }
 }
@@ -28,6 +31,7 @@ struct RecordExtent {
 
 extension RecordScanner {
     mutating func takeUnknownName() -> Stretch? { nil }
+    func rank(by names: KeyTable) {}
     var notes: RowScanner.Notes? { nil }
 }
 
@@ -111,8 +115,9 @@ struct MemberScanner: LineScanner {
         var markerCount: Int
         var members: KeyTable
         var roles: Row<Member>
-        /// The slots of a record's identifiers, followed by those of its envelope. The last slot is for the custom
-        /// identifier.
+        /// The rank of each role's attribute; -1 if it has none.
+        var ranks: UnsafeMutablePointer<Int>
+        /// The slots of a record's identifiers, then those of its envelope; the last is the custom one.
         var kinds: Row<Kind>
         /// The number of slots of the record.
         var ownSlots: Int
@@ -203,6 +208,7 @@ struct MemberScanner: LineScanner {
             markerCount: envelope.markers.count,
             members: KeyTable(inner, terminator: .colon, in: arena),
             roles: arena.make(roles),
+            ranks: arena.make(roles.count, of: -1),
             kinds: arena.make(kinds),
             ownSlots: ownSlots,
             slots: arena.make(Self.slotLimit, of: RecordView.blank),
@@ -232,6 +238,13 @@ struct MemberScanner: LineScanner {
             Set(inner).count == inner.count
         else { return nil }
         self.tables = arena.keep(tables)
+        rank(by: plan.plan.pointee.attributes.names)
+    }
+
+    func rank(by names: KeyTable) {
+        for index in 0..<tables.pointee.roles.count {
+            tables.pointee.ranks[index] = names.match(tables.pointee.roles[index].name)
+        }
     }
 
     // MARK: Records
@@ -308,7 +321,7 @@ struct MemberScanner: LineScanner {
         _ names: KeyTable
     ) -> Bytes? {
         Grammar.members(start, of: tables.pointee.members) { index, place in
-            take(tables.pointee.roles.place(index), place, &view, lexicon, names)
+            take(tables.pointee.roles.place(index), place, &view, lexicon, rank: tables.pointee.ranks[index])
         } other: {
             attribute(named: $0, &view, names)
         }
@@ -319,7 +332,7 @@ struct MemberScanner: LineScanner {
         _ start: Bytes,
         _ view: inout RecordView,
         _ lexicon: UnsafePointer<Lexicon>,
-        _ names: KeyTable
+        rank: Int
     ) -> Bytes? {
         var place = start
         Grammar.space(&place)
@@ -334,7 +347,6 @@ struct MemberScanner: LineScanner {
         case .tags: return Grammar.tags(place, &view)
         case .subscriptions: return subscriptions(place, &view, lexicon)
         case .attribute, .code, .status:
-            let rank = names.match(member.pointee.name)
             guard rank >= 0 else {
                 unknownName = member.pointee.name
                 return nil

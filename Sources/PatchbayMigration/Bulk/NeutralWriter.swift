@@ -83,8 +83,8 @@ extension LineWriter {
             }
             Self.close(list, 0x5B, &pen)
         }
-        if view.hasLocale { pen.put(member: texts.pointee.locale, view.locale) }
-        if view.hasTimeZone { pen.put(member: texts.pointee.timeZone, view.timeZone) }
+        pen.put(member: texts.pointee.locale, view.locale)
+        pen.put(member: texts.pointee.timeZone, view.timeZone)
         Self.close(start.place, 0x7B, &pen)
         return pen
     }

@@ -1,4 +1,6 @@
-/// A value of a record. Its text is located in the chunk or in the scratch memory.
+import PatchbayModel
+
+/// A value of a record and its position in the chunk.
 struct ValueView: BitwiseCopyable {
     enum Kind: UInt8, BitwiseCopyable, CaseIterable {
         case string, integer, decimal, yes, no, date, time, timestamp, country
@@ -162,10 +164,8 @@ struct RecordView: BitwiseCopyable {
     var subscriptionCount = 0
     var consentCount = 0
     var deviceCount = 0
-    var hasLocale = false
-    var hasTimeZone = false
-    var locale = Stretch.nothing
-    var timeZone = Stretch.nothing
+    var locale = Detail()
+    var timeZone = Detail()
     /// The offset of the row's device from UTC, in seconds; empty if there is none.
     var utcOffset = Stretch.nothing
 
@@ -191,7 +191,7 @@ struct RecordView: BitwiseCopyable {
     /// Resets the view for the next record.
     @inline(__always) mutating func clear() {
         (identifierCount, tagCount, subscriptionCount, consentCount, deviceCount) = (0, 0, 0, 0, 0)
-        (hasLocale, hasTimeZone, utcOffset) = (false, false, .nothing)
+        (locale, timeZone, utcOffset) = (Detail(), Detail(), .nothing)
         scratch.reset()
         for word in 0..<Self.presentWords { present[word] = 0 }
     }
@@ -300,7 +300,7 @@ struct RecordView: BitwiseCopyable {
             other.identifierCount, other.tagCount, other.subscriptionCount
         )
         (consentCount, deviceCount) = (other.consentCount, other.deviceCount)
-        (hasLocale, hasTimeZone, locale, timeZone) = (other.hasLocale, other.hasTimeZone, other.locale, other.timeZone)
+        (locale, timeZone) = (other.locale, other.timeZone)
     }
 
     /// The place for the value of an attribute; nil if the record has a value of it already.
@@ -309,5 +309,35 @@ struct RecordView: BitwiseCopyable {
         guard present[word] & bit == 0 else { return nil }
         present[word] |= bit
         return attributes + rank
+    }
+}
+
+extension Contact {
+    /// The consent decisions of a view, without their times and sources.
+    init(consentOf view: RecordView) {
+        func text(_ detail: RecordView.Detail) -> String? { detail.isThere ? detail.text.text : nil }
+        func instant(_ detail: RecordView.Detail) -> Timestamp? { text(detail).flatMap { Timestamp(text: $0) } }
+        self.init(
+            subscriptions: (0..<view.subscriptionCount).map { index in
+                let each = view.subscriptions + index
+                return Subscription(
+                    channel: Channel(rawValue: each.pointee.names.channel.text),
+                    topic: each.pointee.topic == Lexicon.none ? nil : each.pointee.names.topic.text,
+                    state: Lexicon.states[each.pointee.state],
+                    changedAt: instant(each.pointee.changedAt),
+                    source: text(each.pointee.source)
+                )
+            },
+            consents: (0..<view.consentCount).map { index in
+                let each = view.consents + index
+                let isOfAll = each.pointee.channel == Lexicon.none
+                return Consent(
+                    purpose: Purpose(rawValue: each.pointee.names.purpose.text),
+                    channel: isOfAll ? nil : Channel(rawValue: each.pointee.names.channel.text),
+                    state: Lexicon.answers[each.pointee.state],
+                    changedAt: instant(each.pointee.changedAt)
+                )
+            }
+        )
     }
 }

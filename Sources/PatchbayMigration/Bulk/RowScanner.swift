@@ -418,12 +418,12 @@ struct RowScanner: RecordScanner {
                     type == .string || read(attribute, as: type, moments[step.pointee.column], view.scratch)
                         || readByRules(attribute, step, view.scratch)
                 else { return nil }
-            case .locale: (view.hasLocale, view.locale) = (true, value.pointee.text)
+            case .locale: view.locale = RecordView.Detail(value.pointee.text)
             case .timeZone:
                 // Any other text is an offset.
                 let text = value.pointee.text
                 guard memchr(text.start, 0x2F, text.count) != nil || text.equals("UTC") else { continue }
-                (view.hasTimeZone, view.timeZone) = (true, text)
+                view.timeZone = RecordView.Detail(text)
             case .tags: guard tags(value, &view) else { return nil }
             case .tag:
                 let meaning = meaning(of: step.pointee.column, in: step.pointee.words)
@@ -770,7 +770,7 @@ struct RowScanner: RecordScanner {
     /// The device's offset from UTC in seconds, as the text of a number; nil if the row has none.
     private func utcOffset(_ view: RecordView) -> (seconds: Stretch?, isKnown: Bool) {
         for (column, isZone) in [(device.utcOffset, false), (device.timeZone, true)] {
-            guard has(column), !isZone || !view.hasTimeZone else { continue }
+            guard has(column), !isZone || !view.timeZone.isThere else { continue }
             let text = fields[column].text
             guard memchr(text.start, 0x2F, text.count) == nil else { continue }
             if let hours = ExactHours(text.text) { return (view.scratch.keep(String(hours.seconds)), true) }
@@ -808,8 +808,8 @@ struct RowScanner: RecordScanner {
             own.family = RecordView.DeviceView.family(of: own.facts.platform)
             if has(device.platformVersion) { own.facts.platformVersion = fields[device.platformVersion].text }
             if has(device.model) { own.facts.model = fields[device.model].text }
-            if view.hasLocale { own.facts.locale = view.locale }
-            if view.hasTimeZone { own.facts.timeZone = RecordView.Detail(view.timeZone) }
+            if view.locale.isThere { own.facts.locale = view.locale.text }
+            if view.timeZone.isThere { own.facts.timeZone = view.timeZone }
             if view.utcOffset.count > 0 { own.facts.utcOffset = RecordView.Detail(view.utcOffset) }
             guard let isDaylightSaving = flag(device.daylightSaving) else { return false }
             own.facts.isDaylightSaving = isDaylightSaving

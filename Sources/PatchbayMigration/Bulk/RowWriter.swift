@@ -448,15 +448,16 @@ extension LineWriter {
 
     private mutating func fillPlaces(_ view: RecordView, _ plan: UnsafePointer<LinePlan>) -> Bool {
         let (locale, zone) = (plan.pointee.row.pointee.locale, plan.pointee.row.pointee.timeZone)
-        if view.hasLocale {
-            guard locale < 0 ? note(plan.pointee.row.pointee.noPlace) : fill(locale, view.locale, plan) else {
+        if view.locale.isThere {
+            guard locale < 0 ? note(plan.pointee.row.pointee.noPlace) : fill(locale, view.locale.text, plan) else {
                 return false
             }
         }
-        if view.hasTimeZone {
-            let slash = view.timeZone.index(of: 0x2F, or: 0x2F, from: 0)
-            let isZone = slash < view.timeZone.count || view.timeZone.equals("UTC")
-            guard zone < 0 || !isZone ? note(plan.pointee.row.pointee.noPlace) : fill(zone, view.timeZone, plan) else {
+        if view.timeZone.isThere {
+            let slash = view.timeZone.text.index(of: 0x2F, or: 0x2F, from: 0)
+            let isZone = slash < view.timeZone.text.count || view.timeZone.text.equals("UTC")
+            guard zone < 0 || !isZone ? note(plan.pointee.row.pointee.noPlace) : fill(zone, view.timeZone.text, plan)
+            else {
                 return false
             }
         }

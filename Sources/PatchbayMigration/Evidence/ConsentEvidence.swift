@@ -98,7 +98,7 @@ final class ConsentEvidence {
     private var lines = EvidenceLines()
     /// The consent decisions and the first identifier of the present record.
     private var before = ConsentWords()
-    private var key: String?
+    private var key: [UInt8]?
     private var after: ConsentWords?
     private var codes: [String] = []
 
@@ -146,7 +146,7 @@ final class ConsentEvidence {
         lines.addRecord()
         guard let contact = record.contact else { return [] }
         before = ConsentWords(contact)
-        key = contact.identifiers.first.map { "\($0.kind.rawValue):\($0.value)" }
+        key = contact.identifiers.first.map { Array("\($0.kind.rawValue):\($0.value)".utf8) }
         after = try? reader.words(of: written)
         let parts = ["subscriptions", "consents", "devices"]
         let stated = findings.filter { finding in parts.contains { finding.path.hasPrefix($0) } }
@@ -160,18 +160,18 @@ final class ConsentEvidence {
 
     /// Stores the consent decisions of a record before a mapping changes them.
     func begin(_ view: RecordView) {
-        before = ConsentWords(view)
+        before = ConsentWords(Contact(consentOf: view))
         key = nil
         if view.identifierCount > 0 {
             let first = view.identifiers[0]
-            key = "\(first.name.text):\(first.value.text.text)"
+            key = first.name.bytes + [UInt8(ascii: ":")] + first.value.text.bytes
         }
     }
 
     /// Whether the evidence of the record can be derived without its general reader and writer; ``add(number:)`` adds it
     /// then.
     func accepts(_ written: UnsafeBufferPointer<UInt8>, _ writer: LineWriter, _ plan: CompiledPlan) -> Bool {
-        guard let words = try? reader.words(of: Array(written)[...]), before.raised(in: words).isEmpty else {
+        guard let words = try? reader.words(of: written), before.raised(in: words).isEmpty else {
             return false
         }
         (after, codes) = (words, [])
@@ -202,27 +202,27 @@ final class ConsentEvidence {
         guard !subjects.isEmpty else { return }
         let name = key.map { key in
             var digest = salted
-            digest.add(Array(key.utf8))
+            digest.add(key)
             return digest.finish().hexText
         }
         for subject in subjects {
-            let (old, new) = (before.said[subject], after?.said[subject])
+            let (old, new) = (before[subject], after?[subject])
             writer.reset()
             writer.beginObject()
-            writer.member("contact", name ?? "")
+            writer.member(known: "contact", name ?? "")
             let digest = name == nil ? writer.bytes.count - 1 : nil
-            writer.name("record")
+            writer.name(known: "record")
             let place = writer.bytes.count
             writer.raw("")
-            writer.member("about", subject.isSubscription ? "subscription" : "consent")
-            writer.member("purpose", subject.purpose.rawValue)
-            writer.member("channel", ifPresent: subject.channel?.rawValue)
-            writer.member("topic", ifPresent: subject.topic)
-            writer.member("before", old?.text ?? "absent")
-            writer.member("after", after == nil ? "unread" : new?.text ?? "absent")
-            writer.member("changedAt", ifPresent: old?.changedAt)
-            writer.member("source", ifPresent: old?.source)
-            writer.member("rule", Self.rule(old, new, isRaised: raised.contains(subject), isRead: after != nil))
+            writer.member(known: "about", subject.isSubscription ? "subscription" : "consent")
+            writer.member(known: "purpose", subject.purpose.rawValue)
+            writer.member(known: "channel", ifPresent: subject.channel?.rawValue)
+            writer.member(known: "topic", ifPresent: subject.topic)
+            writer.member(known: "before", old?.text ?? "absent")
+            writer.member(known: "after", after == nil ? "unread" : new?.text ?? "absent")
+            writer.member(known: "changedAt", ifPresent: old?.changedAt)
+            writer.member(known: "source", ifPresent: old?.source)
+            writer.member(known: "rule", Self.rule(old, new, isRaised: raised.contains(subject), isRead: after != nil))
             if old?.text != new?.text, !codes.isEmpty { writer.member("findings", codes) }
             writer.endObject()
             writer.endLine()
@@ -252,9 +252,8 @@ enum NoteScope {
 
     /// The scope of each finding of a plan that writes by a layout.
     static func scopes(of notes: [FindingRow], _ layout: TargetLayout?) -> [NoteScope] {
-        guard case .lines(let lines)? = layout else { return notes.map { _ in .unclear } }
-        var (consent, other): ([FindingRow], [FindingRow]) = ([], [])
-        add(lines.parts, &consent, &other)
+        var (consent, other): ([FindingRow], [FindingRow]) = (EarlierOptOuts.notes, [])
+        if case .lines(let lines)? = layout { add(lines.parts, &consent, &other) }
         return notes.map { row in
             switch (consent.contains(row), other.contains(row)) {
             case (true, false): .consent

@@ -6,31 +6,11 @@ import PatchbayModel
 struct ConsentWords: Hashable {
     /// The subject of a consent decision: a purpose on a channel.
     struct Subject: Hashable, Comparable {
-        /// A hash of the texts. It is computed once, because each record looks up its subjects many times.
-        private let digest: UInt64
-        let purpose: Purpose
-        let channel: Channel?
-        let topic: String?
+        var purpose: Purpose
+        var channel: Channel?
+        var topic: String?
         /// Whether the subject is a subscription; otherwise it is a consent.
-        let isSubscription: Bool
-
-        init(purpose: Purpose, channel: Channel?, topic: String? = nil, isSubscription: Bool) {
-            (self.purpose, self.channel, self.topic) = (purpose, channel, topic)
-            self.isSubscription = isSubscription
-            var digest: UInt64 = isSubscription ? 1 : 0
-            for text in [purpose.rawValue, channel?.rawValue ?? "", topic ?? ""] {
-                // Equal texts beyond ASCII may have different bytes.
-                if text.utf8.allSatisfy({ $0 < 0x80 }) {
-                    for byte in text.utf8 { digest = KeyMark.mix(digest ^ UInt64(byte)) }
-                } else {
-                    digest ^= UInt64(bitPattern: Int64(text.hashValue))
-                }
-                digest = KeyMark.mix(digest ^ 0xFF)
-            }
-            self.digest = digest
-        }
-
-        func hash(into hasher: inout Hasher) { hasher.combine(digest) }
+        var isSubscription: Bool
 
         static func < (left: Subject, right: Subject) -> Bool { left.order < right.order }
 
@@ -73,7 +53,14 @@ struct ConsentWords: Hashable {
         var source: String?
     }
 
-    private(set) var said: [Subject: Word] = [:]
+    /// A decision about a subject.
+    struct Statement: Hashable {
+        let subject: Subject
+        var word: Word
+    }
+
+    /// The decisions, sorted by subject, one for each.
+    private(set) var said: [Statement] = []
     /// Whether any decision concerns a consent.
     private var hasConsents = false
 
@@ -99,67 +86,56 @@ struct ConsentWords: Hashable {
     /// target.
     private mutating func add(_ word: Word, to subject: Subject, most: Bool) {
         hasConsents = hasConsents || !subject.isSubscription
-        guard let other = said[subject] else { return said[subject] = word }
-        if most ? word.answer > other.answer : word.answer < other.answer { said[subject] = word }
+        let place = place(of: subject)
+        guard place < said.count, said[place].subject == subject else {
+            return said.insert(Statement(subject: subject, word: word), at: place)
+        }
+        let other = said[place].word.answer
+        if most ? word.answer > other : word.answer < other { said[place].word = word }
+    }
+
+    /// The decision about a subject.
+    subscript(subject: Subject) -> Word? {
+        let place = place(of: subject)
+        return place < said.count && said[place].subject == subject ? said[place].word : nil
+    }
+
+    /// The index of a subject among the decisions, or the index at which it belongs.
+    private func place(of subject: Subject) -> Int {
+        var range = 0..<said.count
+        while let first = range.first {
+            let middle = first + range.count / 2
+            range = said[middle].subject < subject ? middle + 1..<range.upperBound : first..<middle
+        }
+        return range.lowerBound
     }
 
     /// The decision that applies to a subject. An opt-out from messages on a channel applies to each subscription there.
     func holding(_ subject: Subject) -> Answer {
-        let own = said[subject]?.answer
+        let own = self[subject]?.answer
         guard hasConsents else { return own ?? .unknown }
         let general = Subject(purpose: subject.purpose, channel: nil, isSubscription: false)
         let ofChannel = Subject(purpose: subject.purpose, channel: subject.channel, isSubscription: false)
-        let consent = [said[ofChannel], said[general]].compactMap { $0?.answer }
+        let consent = [self[ofChannel], self[general]].compactMap { $0?.answer }
         if subject.isSubscription { return consent.contains(.no) ? .no : own ?? .unknown }
-        return own ?? said[general]?.answer ?? .unknown
+        return own ?? self[general]?.answer ?? .unknown
     }
 
     /// The subjects for which the target allows more than the source. There must be none.
     func raised(in target: ConsentWords) -> [Subject] {
-        target.said.keys.filter { target.holding($0) == .yes && holding($0) != .yes }.sorted()
+        target.said.filter { target.holding($0.subject) == .yes && holding($0.subject) != .yes }.map(\.subject)
     }
 
     /// The subjects of this and other decisions, sorted.
     func subjects(and other: ConsentWords?) -> [Subject] {
-        if said.isEmpty, other?.said.isEmpty ?? true { return [] }
-        return Set(said.keys).union(other?.said.keys ?? [:].keys).sorted()
+        let own = said.map(\.subject)
+        let further = other?.said.filter { self[$0.subject] == nil }.map(\.subject) ?? []
+        return further.isEmpty ? own : (own + further).sorted()
     }
 
     /// Whether the other decisions differ from these.
     func differs(from other: ConsentWords) -> Bool {
-        said.count != other.said.count || said.contains { $1.text != other.said[$0]?.text }
-    }
-
-    // MARK: Records of the bulk path
-
-    init(_ view: RecordView) {
-        for index in 0..<view.subscriptionCount {
-            let each = view.subscriptions[index]
-            let state = Lexicon.states[each.state]
-            var word = Word(answer: Answer(state), text: state.rawValue)
-            if each.changedAt.isThere { word.changedAt = Timestamp(text: each.changedAt.text.text) }
-            if each.source.isThere { word.source = each.source.text.text }
-            let subject = Subject(
-                purpose: .messaging,
-                channel: Channel(rawValue: each.names.channel.text),
-                topic: each.topic == Lexicon.none ? nil : each.names.topic.text,
-                isSubscription: true
-            )
-            add(word, to: subject, most: false)
-        }
-        for index in 0..<view.consentCount {
-            let each = view.consents[index]
-            let state = Lexicon.answers[each.state]
-            var word = Word(answer: Answer(state), text: state.rawValue)
-            if each.changedAt.isThere { word.changedAt = Timestamp(text: each.changedAt.text.text) }
-            let subject = Subject(
-                purpose: Purpose(rawValue: each.names.purpose.text),
-                channel: each.channel == Lexicon.none ? nil : Channel(rawValue: each.names.channel.text),
-                topic: nil,
-                isSubscription: false
-            )
-            add(word, to: subject, most: false)
-        }
+        said.count != other.said.count || said.contains { $0.word.text != other[$0.subject]?.text }
     }
 
     // MARK: Reading written records
@@ -169,11 +145,10 @@ struct ConsentWords: Hashable {
         _ channel: Channel,
         _ resource: Int?,
         _ state: Subscription.State,
-        _ layout: LineLayout.Subscriptions
+        _ topics: [Int: [String?]]
     ) {
-        let topics = layout.topics.filter { $0.value == resource }.keys.sorted().map(Optional.some)
         // If a resource stands for several topics, it counts as an opt-in if any of them is one.
-        for topic in topics + (layout.resource == resource ? [nil] : []) {
+        for topic in resource.flatMap({ topics[$0] }) ?? [] {
             add(Subscription(channel: channel, topic: topic, state: state), most: true)
         }
     }
@@ -182,8 +157,8 @@ struct ConsentWords: Hashable {
     init(writtenAs contacts: [Contact]) {
         for contact in contacts {
             for each in contact.subscriptions { add(each, most: true) }
-            for (subject, word) in ConsentWords(contact).said where !subject.isSubscription {
-                add(word, to: subject, most: true)
+            for each in ConsentWords(contact).said where !each.subject.isSubscription {
+                add(each.word, to: each.subject, most: true)
             }
         }
     }
@@ -228,11 +203,19 @@ struct ConsentReader {
         return nil
     }
 
+    /// Returns the decisions of a record with padding after its bytes; nil if it cannot be read back.
+    func words(of written: UnsafeBufferPointer<UInt8>) throws -> ConsentWords? {
+        if case .layout(let reader) = way { return written.baseAddress.flatMap(reader.words) }
+        return try words(of: Array(written)[...])
+    }
+
     /// Returns the decisions of a record; nil if it cannot be read back.
     func words(of written: ArraySlice<UInt8>) throws -> ConsentWords? {
         switch way {
         case .none: return nil
-        case .layout(let reader): return reader.words(of: written)
+        case .layout(let reader):
+            let padded = written + [UInt8](repeating: 0, count: Padding.count)
+            return padded.withUnsafeBufferPointer { $0.baseAddress.flatMap(reader.words) }
         case .contacts(let reader): return ConsentWords(writtenAs: try reader.contacts(in: written))
         }
     }
@@ -240,7 +223,8 @@ struct ConsentReader {
 
 /// Reads the decisions of JSON lines that were written by a layout.
 private final class LayoutReader {
-    private let layout: LineLayout.Subscriptions
+    /// The topics of each resource; a nil topic is the channel itself.
+    private let topics: [Int: [String?]]
     private let arena = Arena()
     private let scratch: Scratch
     /// The names of the nested members that lead to the list of subscriptions, from the outermost.
@@ -249,18 +233,19 @@ private final class LayoutReader {
 
     init(_ layout: LineLayout.Subscriptions, at path: [String]) {
         let (arena, names) = (arena, layout.members)
-        (self.layout, scratch) = (layout, Scratch(in: arena))
+        scratch = Scratch(in: arena)
+        let known = layout.topics.sorted { $0.key < $1.key }.map { ($0.value, Optional.some($0.key)) }
+        let resources = known + (layout.resource.map { [($0, nil)] } ?? [])
+        topics = Dictionary(resources.map { ($0, [$1]) }, uniquingKeysWith: +)
         self.path = path.map { KeyTable([$0], terminator: .colon, in: arena) }
         members = KeyTable([names.channel, names.resource, names.state], terminator: .colon, in: arena)
     }
 
-    /// Returns the decisions of a line; nil if it is not well-formed.
-    func words(of line: ArraySlice<UInt8>) -> ConsentWords? {
+    /// Returns the decisions of a line with padding after it; nil if the line is not well-formed.
+    func words(of line: Bytes) -> ConsentWords? {
         scratch.reset()
         var words = ConsentWords()
-        let padded = line + [UInt8](repeating: 0, count: Padding.count)
-        let end = padded.withUnsafeBufferPointer { $0.baseAddress.flatMap { object($0, 0, &words) } }
-        return end == nil ? nil : words
+        return object(line, 0, &words) == nil ? nil : words
     }
 
     private func object(_ start: Bytes, _ depth: Int, _ words: inout ConsentWords) -> Bytes? {
@@ -287,7 +272,7 @@ private final class LayoutReader {
         } other: {
             Grammar.passMember($0)
         }
-        if let channel, let state { words.add(channel, resource, state, layout) }
+        if let channel, let state { words.add(channel, resource, state, topics) }
         return end
     }
 }

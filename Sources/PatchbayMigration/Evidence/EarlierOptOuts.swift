@@ -10,30 +10,11 @@ final class EarlierOptOuts {
     /// The default limit. A set of this size takes 8 MiB.
     static let usualLimit = 6 << 17
 
-    private var table: OptOutTable
+    var table: OptOutTable
 
     init(limit: Int = EarlierOptOuts.usualLimit) { table = OptOutTable(limit: limit) }
 
-    // MARK: The order of records
-
-    /// Keeps the opt-ins that are accepted, for ``optInsBeforeOptOuts()``.
-    func keepOptIns() { table.keepsOptIns = true }
-
-    /// The number of accepted opt-ins that a later record opts out from.
-    func optInsBeforeOptOuts() throws(FileError) -> Int { try table.optInsBeforeOptOuts() }
-
-    // MARK: Checkpoints
-
-    /// Keeps the marks that are added, for ``takeAdded()``.
-    func keepAdded() { table.keepsAdded = true }
-
-    /// The marks that were added since the last call; nil if there are more opt-outs than the table holds.
-    func takeAdded() -> [UInt64]? { table.takeAdded() }
-
-    /// Whether enough marks were added that they should be moved out of memory.
-    var hasManyAdded: Bool { table.added.count > 1 << 16 }
-
-    /// Adds the marks of an earlier run. ``takeAdded()`` does not return them again.
+    /// Adds the marks of an earlier run. They are not kept for a checkpoint again.
     func restore(_ log: OptOutLog) throws {
         try log.eachEarlier { marks in
             table.restore(marks)
@@ -43,8 +24,24 @@ final class EarlierOptOuts {
 
     // MARK: Single records
 
+    /// The number of opt-ins that were lowered.
+    private(set) var lowered = 0
+
     /// Lowers each opt-in of a contact from which an earlier record opted out, and adds the contact's own opt-outs.
     func apply(to contact: inout Contact, _ marks: ConsentMarks) throws(FileError) -> [Finding] {
+        let findings = lower(&contact, marks)
+        note(contact, marks)
+        try table.keepLate()
+        return findings
+    }
+
+    /// Adds the opt-outs of a contact.
+    func note(_ contact: Contact, _ marks: ConsentMarks) {
+        for no in marks.optOuts(of: contact) { table.note(no) }
+    }
+
+    /// Lowers each opt-in of a contact from which an earlier record opted out.
+    func lower(_ contact: inout Contact, _ marks: ConsentMarks) -> [Finding] {
         var findings: [Finding] = []
         // The contact's own opt-outs do not lower its opt-ins: both are written.
         let optOuts = marks.optOuts(of: contact)
@@ -59,9 +56,7 @@ final class EarlierOptOuts {
             contact.consents[place].state = .denied
             findings.append(row.at("consents[\(place)]"))
         }
-        // An opt-in that another record lowered is no opt-out, so the order of records does not matter.
-        for optOut in optOuts { table.note(optOut) }
-        try table.keepLate()
+        lowered += findings.count
         return findings
     }
 
@@ -69,7 +64,7 @@ final class EarlierOptOuts {
     private func finding(of subjects: ConsentMarks.Holders) -> FindingRow? {
         // Both are looked up, because an opt-in after a late opt-out must be recorded for the end of the run.
         let (isOwn, isAddress) = (table.holds(subjects.own), table.holds(subjects.addresses))
-        if !isOwn, !isAddress { table.keep(optIn: subjects.all) }
+        if !isOwn, !isAddress { for subject in subjects.all { table.keep(optIn: subject) } }
         return isOwn ? Self.heeded : isAddress ? Self.heededAddress : nil
     }
 
@@ -81,12 +76,6 @@ final class EarlierOptOuts {
         try table.keepLate()
         return isInOrder
     }
-
-    /// Reads the marks of one record among many. ``keepLate()`` must be called afterwards.
-    func read(one marks: [UInt64]) -> Bool { table.read(marks) }
-
-    /// Moves marks that did not fit out of memory if there are many of them.
-    func keepLate() throws(FileError) { try table.keepLate() }
 
     /// Checks at the end of the source that every opt-out was applied.
     ///
@@ -113,6 +102,9 @@ final class EarlierOptOuts {
         reason: "A record of another contact with the same address opts out, so the opt-out applies",
         remedy: "Ask the person, or leave one record of each address in the source."
     )
+    /// The findings about an opt-in that is lowered.
+    static let notes = [heeded, heededAddress]
+
     /// Whether a run failed because it did not know opt-outs in time.
     static func isUnheeded(_ finding: Finding) -> Bool { [unheeded.code, later.code].contains(finding.code) }
 

@@ -20,11 +20,50 @@ struct OptOutTable {
         @inline(__always) private static func bit(_ mark: UInt64) -> UInt64 { 1 &<< (mark &>> shift & 63) }
     }
 
+    /// A set of opt-outs. A mark is a hash, so its own bits give its slot; the next free slot is used if that one is taken.
+    private struct Marks {
+        // At most three quarters of the slots are taken. Zero marks a free slot: the lowest bit of an opt-out is set.
+        private var slots = [UInt64](repeating: 0, count: 1 << 10)
+        private(set) var count = 0
+
+        /// The slot of a mark, or the free slot for it.
+        private func slot(of mark: UInt64) -> Int {
+            var slot = Int(truncatingIfNeeded: mark &>> 2) & (slots.count &- 1)
+            while slots[slot] != 0, slots[slot] != mark { slot = (slot &+ 1) & (slots.count &- 1) }
+            return slot
+        }
+
+        func contains(_ mark: UInt64) -> Bool { slots[slot(of: mark)] == mark }
+
+        /// Adds a mark. Returns false if the set has it already.
+        mutating func insert(_ mark: UInt64) -> Bool {
+            let slot = slot(of: mark)
+            guard slots[slot] == 0 else { return false }
+            (slots[slot], count) = (mark, count + 1)
+            guard count * 4 > slots.count * 3 else { return true }
+            let marks = slots
+            (slots, count) = ([UInt64](repeating: 0, count: 2 * marks.count), 0)
+            for mark in marks where mark != 0 { _ = insert(mark) }
+            return true
+        }
+
+        /// Removes a mark of the set, and adds the marks in the slots behind it again, which may move to an earlier slot.
+        mutating func remove(_ mark: UInt64) {
+            var slot = slot(of: mark)
+            while slots[slot] != 0 {
+                let moved = slots[slot]
+                (slots[slot], count) = (0, count - 1)
+                if moved != mark { _ = insert(moved) }
+                slot = (slot + 1) & (slots.count - 1)
+            }
+        }
+    }
+
     private let limit: Int
     private let bits = Bits()
     /// Whether any opt-out concerns a consent. Most sources have none.
     private var hasConsents = false
-    private var known: Set<UInt64> = []
+    private var known = Marks()
     /// Whether the table is full. All later opt-outs are late then, as is every opt-in that may follow a late opt-out.
     private var isFull = false
     private var lateMarks: [UInt64] = []
@@ -32,7 +71,9 @@ struct OptOutTable {
     /// The number of late marks that are moved out of memory at once.
     private static let lateMarksInMemory = 16 << 10
     /// The marks that were added since ``takeAdded()``, if they are kept.
-    private(set) var added: [UInt64] = []
+    private var added: [UInt64] = []
+    /// Whether enough marks were added that they should be moved out of memory.
+    var hasManyAdded: Bool { added.count > 1 << 16 }
     /// Whether accepted opt-ins are kept, for ``optInsBeforeOptOuts()``.
     var keepsOptIns = false
     private var optIns: [UInt64] = []
@@ -56,7 +97,7 @@ struct OptOutTable {
         let keepsAdded = keepsAdded
         self.keepsAdded = false
         for mark in marks {
-            if mark & ConsentMark.no != 0 { note(mark) } else { keep(optIn: [mark]) }
+            if mark & ConsentMark.no != 0 { note(mark) } else { keep(optIn: mark) }
         }
         self.keepsAdded = keepsAdded
     }
@@ -69,10 +110,10 @@ struct OptOutTable {
     }
 
     /// Keeps an accepted opt-in.
-    mutating func keep(optIn subjects: [UInt64]) {
+    mutating func keep(optIn subject: UInt64) {
         guard keepsOptIns else { return }
-        optIns += subjects
-        if keepsAdded { added += subjects }
+        optIns.append(subject)
+        if keepsAdded { added.append(subject) }
     }
 
     @inline(__always) private func mayBeKnown(_ subject: UInt64) -> Bool {
@@ -93,10 +134,10 @@ struct OptOutTable {
                 if note(mark) { noted.append(mark) }
                 continue
             }
-            keep(optIn: [mark])
+            keep(optIn: mark)
             guard mayBeKnown(mark) else { continue }
             if known.contains(mark | ConsentMark.no) {
-                known.subtract(noted)
+                for mark in noted { known.remove(mark) }
                 added.removeLast(added.count - addedBefore)
                 isFull = wasFull
                 lateMarks.removeLast(lateMarks.count - lateBefore)
@@ -112,15 +153,15 @@ struct OptOutTable {
     @discardableResult mutating func note(_ mark: UInt64) -> Bool {
         bits[mark] = true
         if mark & ConsentMark.consent != 0 { hasConsents = true }
-        if !isFull, known.contains(mark) { return false }
-        isFull = isFull || known.count >= limit
-        if isFull {
-            lateMarks.append(mark)
-            return false
+        if !isFull, known.count < limit {
+            guard known.insert(mark) else { return false }
+            if keepsAdded { added.append(mark) }
+            return true
         }
-        known.insert(mark)
-        if keepsAdded { added.append(mark) }
-        return true
+        if !isFull, known.contains(mark) { return false }
+        isFull = true
+        lateMarks.append(mark)
+        return false
     }
 
     // MARK: Late marks
@@ -157,7 +198,7 @@ struct OptOutTable {
     mutating func optInsBehindLateOptOuts() throws(FileError) -> Int {
         guard isFull else { return 0 }
         try late.add(lateMarks) { $0 }
-        (lateMarks, known) = ([], [])
+        (lateMarks, known) = ([], Marks())
         var count = 0
         for share in 0..<ShareStore.shares {
             var optOuts: Set<UInt64> = []

@@ -160,8 +160,8 @@ struct BulkSurvey: BitwiseCopyable {
         attributes.note()
         if view.tagCount > 0 { totals[Total.withTags] &+= 1 }
         totals[Total.tags] &+= view.tagCount
-        if view.hasLocale { totals[Total.locale] &+= 1 }
-        if view.hasTimeZone { totals[Total.timeZone] &+= 1 }
+        if view.locale.isThere { totals[Total.locale] &+= 1 }
+        if view.timeZone.isThere { totals[Total.timeZone] &+= 1 }
         var (opinion, isStated): (UInt64, Bool) = (0, false)
         var denied: UInt64 = 0
         let answers = isWritten ? answers : answers + Self.answerCount

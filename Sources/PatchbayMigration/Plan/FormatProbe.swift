@@ -138,7 +138,7 @@ struct FormatProbe {
         else {
             return nil
         }
-        return words.said[subject]?.text ?? "not stored"
+        return words[subject]?.text ?? "not stored"
     }
 
     // MARK: Fields

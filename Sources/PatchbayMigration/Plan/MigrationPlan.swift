@@ -200,10 +200,10 @@ extension Migration {
             server?.tally.reset()
             var company = Company(surveyor: Surveyor(activity: activity))
             let optOuts = EarlierOptOuts(limit: migration.ownSource == nil ? optOutLimit : .max)
-            if migration.ownSource == nil { optOuts.keepOptIns() }
+            if migration.ownSource == nil { optOuts.table.keepsOptIns = true }
             company.optOuts = optOuts
             let report = try migration.run(&source, to: nil, nil, workers, company, progress, isCancelled)
-            return (report, company.surveyor ?? Surveyor(activity: activity), try optOuts.optInsBeforeOptOuts())
+            return (report, company.surveyor ?? Surveyor(activity: activity), try optOuts.table.optInsBeforeOptOuts())
         }
         var (report, surveyor, optIns) = try measure(self, &source)
         if let path = source.rereadablePath, ownSource == nil, report.isComplete, optIns > 0 {

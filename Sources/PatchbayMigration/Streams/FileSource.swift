@@ -190,3 +190,22 @@ public struct FileSource: ByteSource {
 
 @available(*, unavailable)
 extension FileSource: Sendable {}
+
+/// Thrown to stop reading at the first record.
+private struct FirstRecord: Error { let record: SourceRecord }
+
+extension ContactReader {
+    /// Returns the first record of a file that begins with these bytes; nil if there is none. Reads no further.
+    package mutating func firstRecord(in bytes: [UInt8]) throws -> SourceRecord? {
+        func take(_ record: SourceRecord) throws { throw FirstRecord(record: record) }
+        do {
+            for start in stride(from: 0, to: bytes.count, by: 32 << 10) {
+                try read(Array(bytes[start..<min(start + (32 << 10), bytes.count)]), take)
+            }
+            try finish(take)
+            return nil
+        } catch let found as FirstRecord {
+            return found.record
+        }
+    }
+}

@@ -72,26 +72,17 @@ enum Fixture {
             withoutSecrets: "The pkey and the organisation stand in every app; the vendor hands out no token.",
             storedStates: [
                 StoredState(version: 1, part: .memory, json: storedMemory),
-                StoredState(version: 1, part: .step, json: ["stage": "open", "refused": 404]),
-                StoredState(version: 2, part: .memory, json: presentMemory),
-                StoredState(version: 2, part: .step, json: ["stage": "open", "refused": 404, "ecid": .string(ecid)]),
+                StoredState(version: 1, part: .step, json: ["stage": "open", "refused": 404, "ecid": .string(ecid)]),
             ],
             exemptions: [Exemption(check: "queues and lanes are few", sample: "queues", rule: .adobe("Q2"))],
             goldens: Goldens()
         )
     }
 
-    /// Memory as version 1 stores it.
-    static let storedMemory: JSONValue = [
-        "generation": 2, "adopted": "40218837610593347720158264903317755102", "platform": "apns", "hasToken": true,
-        "registeredECID": "40218837610593347720158264903317755102", "registeredAt": 1_930_806_311_042,
-        "isUnused": false, "known": ["cusTier": "0123456789abcdef01234567"],
-    ]
-
     private static let ecid = "40218837610593347720158264903317755102"
 
-    /// Memory as version 2 stores it.
-    static let presentMemory: JSONValue = [
+    /// Memory as it is stored.
+    static let storedMemory: JSONValue = [
         "generation": 2, "ended": [["identity": "4567", "who": ["digests": ["0123"]]]], "platform": "apns",
         "token": "0aa1",
         "device": ["sequence": 7, "id": "registration"], "registeredECID": .string(ecid), "account": "0123",
@@ -238,21 +229,13 @@ enum ClassicFixture {
             storedStates: [
                 StoredState(version: 1, part: .memory, json: storedMemory),
                 StoredState(version: 1, part: .step, json: "register"),
-                StoredState(version: 2, part: .memory, json: presentMemory),
-                StoredState(version: 2, part: .step, json: "register"),
             ],
             goldens: Goldens(subfolder: "classic")
         )
     }
 
-    /// Memory as version 1 stores it.
+    /// Memory as it is stored.
     static let storedMemory: JSONValue = [
-        "token": "0aa1", "deviceFacts": .string(Corpus.phone.facts?.json.text ?? ""), "userKey": "c-1001",
-        "parameters": ["tier": "gold"], "registeredHash": "aaf59a2f8ba9b925",
-    ]
-
-    /// Memory as version 2 stores it.
-    static let presentMemory: JSONValue = [
         "token": "0aa1", "deviceFacts": .string(Corpus.phone.facts?.json.text ?? ""), "userKey": "c-1001",
         "device": ["sequence": 7, "id": "registration"], "who": ["digests": ["0123"]],
         "consents": ["states": ["profile": "granted"], "sequences": ["profile": 6]], "account": "0123",

@@ -8,7 +8,6 @@ extension AltcraftDevice {
         title: "Altcraft mobile push",
         side: .device,
         memory: .lane,
-        stateVersion: 3,
         usesCredentials: true,
         capabilities: capabilities,
         limits: [

@@ -86,39 +86,6 @@ public struct AltcraftDevice: VendorAdapter {
     }
 }
 
-// MARK: - Stored state
-
-extension AltcraftDevice {
-    /// Upgrades stored state. Version 2 added the role token of an installation, which is unknown in older memory. Version 3
-    /// added the subscriptions of all contacts.
-    public static func upgrade(_ state: JSONValue, of part: StatePart, from version: Int) throws -> JSONValue {
-        guard part == .memory, version < 3, var object = state.object else { return state }
-        if version < 2 { object["signature"] = ["since": 0] }
-        let (standing, leave) = (object["standing"], object["leave"])
-        let owner = standing?["contact"] ?? leave?["contact"]
-        func holding(_ address: JSONValue, _ certainty: Holding.Certainty, _ status: JSONValue?) -> JSONValue {
-            var holding: JSONObject = ["address": address, "certainty": .string(certainty.rawValue)]
-            (holding["contact"], holding["status"]) = (owner, status)
-            holding["categories"] = status == nil ? nil : standing?["categories"]
-            holding["mayBeSubscribed"] = .bool(status.map { $0 == "subscribed" } ?? true)
-            return .object(holding)
-        }
-        var holdings: [JSONValue] = []
-        if let saved = object["saved"] {
-            let status = object["uncertain"] == nil ? standing?["status"] : nil
-            holdings.append(holding(saved, .held, status))
-            if let uncertain = object["uncertain"] { holdings.append(holding(uncertain, .updating, nil)) }
-        }
-        object["holdings"] = .array(holdings)
-        object["departures"] = .array([leave].compactMap(\.self))
-        object["decisions"] = []
-        for name in ["saved", "uncertain", "standing", "leave"] { object[name] = nil }
-        return .object(object)
-    }
-
-    private typealias Holding = AltcraftMemory.Holding
-}
-
 // MARK: - Place
 
 extension AltcraftDevice {

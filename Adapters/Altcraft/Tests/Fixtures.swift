@@ -75,11 +75,7 @@ enum Fixture {
             ],
             storedStates: [
                 StoredState(version: 1, part: .memory, json: storedMemory),
-                StoredState(version: 1, part: .step, json: "subscribe"),
-                StoredState(version: 2, part: .memory, json: signedMemory),
-                StoredState(version: 2, part: .step, json: "addTags"),
-                StoredState(version: 3, part: .memory, json: presentMemory),
-                StoredState(version: 3, part: .step, json: "restore"),
+                StoredState(version: 1, part: .step, json: "restore"),
             ],
             goldens: Goldens()
         )
@@ -89,15 +85,8 @@ enum Fixture {
         WireResponse(400, json: ["error": 400, "error_text": .string(text), "profile": nil])
     }
 
-    /// Memory as version 1 stores it.
+    /// Memory as it is stored, with a role token.
     static let storedMemory: JSONValue = [
-        "registered": .string(Corpus.phone.json.text),
-        "saved": ["provider": "ios-apns", "token": "0aa1"],
-        "standing": ["contact": "c-1001", "status": "subscribed"],
-    ]
-
-    /// Memory as version 3 stores it.
-    static let presentMemory: JSONValue = [
         "registered": .string(Corpus.phone.json.text),
         "holdings": [
             [
@@ -111,14 +100,6 @@ enum Fixture {
         ],
         "decisions": [["contact": "c-1001", "status": "subscribed", "operation": "s", "sequence": 4]],
         "begunPersonChange": ["contact": "c-1001", "sequence": 3], "departures": [["sequence": 2]], "leftAt": 2,
-    ]
-
-    /// A memory of version 2, with a role token and the required categories.
-    static let signedMemory: JSONValue = [
-        "registered": .string(Corpus.phone.json.text),
-        "saved": ["provider": "ios-apns", "token": "0aa1"],
-        "uncertain": ["provider": "ios-apns", "token": "0aa2"],
-        "standing": ["status": "suspended", "categories": ["tips": true]],
         "signature": ["mark": "1a2b3c4d", "since": 1_930_806_311_042],
     ]
 

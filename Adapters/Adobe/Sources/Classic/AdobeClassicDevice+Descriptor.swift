@@ -9,7 +9,6 @@ extension AdobeClassicDevice {
         title: "Adobe Campaign Classic",
         side: .device,
         memory: .lane,
-        stateVersion: 2,
         timeout: .seconds(30),
         capabilities: capabilities,
         limits: [
@@ -103,19 +102,4 @@ extension AdobeClassicDevice {
             cost: "only one user key"
         ),
     ]
-}
-
-extension AdobeClassicDevice {
-    /// Upgrades stored state. Version 1 lacks the registrations that the vendor may hold, so the next operation registers
-    /// again.
-    public static func upgrade(_ state: JSONValue, of part: StatePart, from version: Int) throws -> JSONValue {
-        guard part == .memory, version == 1, let old = state.object else { return state }
-        var memory = AdobeClassicMemory()
-        memory.token = old["token"]?.string.map { Secret($0) }
-        memory.facts = old["deviceFacts"]?.embedded.flatMap { try? DeviceFacts(json: $0, at: "") }
-        memory.userKey = old["userKey"]?.string
-        for member in old["parameters"]?.object ?? [:] { memory.parameters[member.name] = member.value.string }
-        if let key = memory.userKey { memory.who = Person([], contact: key) }
-        return try JSONValue(parsing: String(decoding: StateEncoder.bytes(of: memory), as: UTF8.self))
-    }
 }

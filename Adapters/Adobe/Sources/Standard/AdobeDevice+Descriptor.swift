@@ -9,7 +9,6 @@ extension AdobeDevice {
         title: "Adobe Campaign Standard",
         side: .device,
         memory: .lane,
-        stateVersion: 2,
         timeout: .seconds(5),
         capabilities: capabilities,
         limits: [
@@ -114,27 +113,4 @@ extension AdobeDevice {
         .identifier(.phone): .emulated(how: "a field, by identifierFields", cost: "joined by a workflow"),
         .identifier(.external): .emulated(how: "a field, by identifierFields", cost: "joined by a workflow"),
     ]
-}
-
-extension AdobeDevice {
-    /// Upgrades stored state. Version 1 had one identity, from the app or from the adapter, and one push token.
-    public static func upgrade(_ state: JSONValue, of part: StatePart, from version: Int) throws -> JSONValue {
-        guard part == .memory, version == 1, let old = state.object else { return state }
-        var memory = AdobeMemory()
-        memory.generation = old["generation"]?.integer.map(Int.init) ?? 0
-        memory.platform = old["platform"]?.string
-        memory.registeredECID = old["registeredECID"]?.string
-        if let at = old["registeredAt"]?.integer.map({ Instant(milliseconds: Int64($0)) }) {
-            memory.registrations = [RegistrationMark(at: at, notedAt: at)]
-        }
-        var identity = DeviceIdentity(generation: memory.generation, since: 0)
-        if memory.generation == 0 { identity.given = old["adopted"]?.string }
-        if old["hasToken"] == .bool(true) { identity.tokenOrganization = "" }
-        (identity.hasDevice, identity.mayRegister) = (memory.platform != nil, memory.platform != nil)
-        identity.takesToken = identity.tokenOrganization != nil
-        if old["isUnused"] != .bool(true) { identity.usedAs = identity.given ?? memory.registeredECID ?? "" }
-        for member in old["known"]?.object ?? [:] { identity.known[member.name] = member.value.string }
-        memory.identities = [identity]
-        return try JSONValue(parsing: String(decoding: StateEncoder.bytes(of: memory), as: UTF8.self))
-    }
 }

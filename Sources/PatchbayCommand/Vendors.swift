@@ -29,7 +29,7 @@ enum Vendors {
 
     /// Returns the documented reason of a finding's code; an empty text if there is none.
     static func sentence(for code: String) -> String {
-        let all = modules.flatMap(\.apis).flatMap { $0.descriptor.findings } + Migration.findings
+        let all = modules.flatMap(\.apis).flatMap { $0.descriptor.tables.findings } + Migration.findings
         let rows = all.filter { $0.code == code }
         // A code with several sentences does not say which one applies.
         let reasons = Set(rows.map(\.reason))

@@ -60,27 +60,10 @@ public struct AdapterHarness<Adapter: VendorAdapter>: Sendable {
     ///   - type: The adapter, if no other argument determines it.
     ///   - settings: The adapter's settings as in a configuration, with secrets.
     ///   - credential: The credential that the app provides for every contact.
-    ///   - pushPayload: A push message as this vendor sends it.
-    ///   - readBack: A query in the adapter's terms.
-    ///   - simulator: The vendor simulator. Without a simulator, `answer` accepts everything.
-    ///   - answer: The successful reply of a vendor without a simulator, by endpoint.
-    ///   - refusal: A reply by which this vendor refuses a request permanently; nil if it has none.
-    ///   - statusAlone: The rule that makes the status alone decide about success, by endpoint. At other endpoints an
-    ///     adapter must report an error inside a success.
-    ///   - preparation: The operations that are delivered before each sample. By default a device API registers and
-    ///     logs in.
-    ///   - extras: Additional samples for this adapter.
-    ///   - expectedState: The expected vendor state in the memory, and the state of the simulator. Required if the
-    ///     adapter has both a memory and a simulator.
-    ///   - replies: Replies of the vendor that the reply table distinguishes by more than their status.
-    ///   - pages: Endpoints whose successful reply may be a web page, by the vendor's documentation.
-    ///   - echoes: Opaque values that the vendor sends and expects back.
-    ///   - handedOut: Members and headers of the vendor's replies that contain secrets, such as tokens that the vendor
-    ///     issues.
-    ///   - watched: Texts of the samples that must stay hidden like secrets, such as a push token that a memory holds
-    ///     as one.
-    ///   - withoutSecrets: The reason that the adapter has no secrets; nil if it has some.
-    ///   - storedStates: One stored memory and one stored step for each state version.
+    ///   - samples: The samples' parts that are particular to this vendor.
+    ///   - vendor: The vendor's replies.
+    ///   - memory: Facts about the adapter's memory.
+    ///   - secrets: The places of the vendor's secrets beside those of the settings.
     ///   - exemptions: Samples that cannot pass a check, each with the vendor's rule that prevents it.
     ///   - goldens: The folder of the goldens.
     ///   - wireSchemas: The folder of the wire records' schemas. The default is `Schemas/wire/<vendor>` in the
@@ -90,43 +73,40 @@ public struct AdapterHarness<Adapter: VendorAdapter>: Sendable {
         _ type: Adapter.Type = Adapter.self,
         settings: JSONObject,
         credential: Secret? = nil,
-        pushPayload: JSONObject = Corpus.plainPush,
-        readBack: ReadRequest = ReadRequest("profile"),
-        simulator: (any VendorSimulator)? = nil,
-        answer: @escaping @Sendable (String, WireRequest) -> WireResponse = { _, _ in WireResponse(200, json: [:]) },
-        refusal: WireResponse? = WireResponse(400, json: [:]),
-        statusAlone: [String: RuleID] = [:],
-        preparation: [EngagementOperation]? = nil,
-        extras: [Sample] = [],
-        expectedState: ExpectedState? = nil,
-        replies: [SampleReply] = [],
-        pages: Set<String> = [],
-        echoes: [Echo] = [],
-        handedOut: Set<String> = [],
-        watched: [String] = [],
-        withoutSecrets: String? = nil,
-        storedStates: [StoredState] = [],
+        samples: VendorSamples = VendorSamples(),
+        vendor: VendorReplies = VendorReplies(),
+        memory: MemoryFacts = MemoryFacts(),
+        secrets: SecretFacts = SecretFacts(),
         exemptions: [Exemption] = [],
         goldens: Goldens,
         wireSchemas: URL? = nil
     ) throws(SettingsError) {
         adapter = try AdapterHarness.make(settings)
-        (self.settings, self.credential, self.refusal) = (settings, credential, refusal)
-        self.statusAlone = statusAlone
-        (self.handedOut, self.watched, self.withoutSecrets) = (handedOut, watched, withoutSecrets)
-        corpus = Corpus(side: Adapter.descriptor.side, pushPayload: pushPayload, readBack: readBack)
-        samples = corpus.samples + extras
-        representatives = samples.representatives
-        (self.goldens, self.storedStates, self.exemptions) = (goldens, storedStates, exemptions)
-        (self.expectedState, self.replies, self.pages, self.echoes) = (expectedState, replies, pages, echoes)
+        (self.settings, self.credential, self.exemptions) = (settings, credential, exemptions)
+        (refusal, statusAlone, replies) = (vendor.refusal, vendor.statusAlone, vendor.replies)
+        (pages, echoes) = (vendor.pages, vendor.echoes)
+        (handedOut, watched, withoutSecrets) = (secrets.handedOut, secrets.watched, secrets.reasonForNone)
+        (expectedState, storedStates) = (memory.expected, memory.stored)
+        corpus = Corpus(
+            side: Adapter.descriptor.side,
+            pushPayload: samples.pushPayload,
+            readBack: samples.readBack
+        )
+        self.samples = corpus.samples + samples.extras
+        representatives = self.samples.representatives
+        self.goldens = goldens
         let family = String(Adapter.descriptor.id.rawValue.prefix { $0 != "." && $0 != "-" })
         self.wireSchemas =
             wireSchemas
             ?? goldens.folder.appendingPathComponent("../../../Schemas/wire/\(family)").standardizedFileURL
-        self.preparation = preparation ?? (Adapter.descriptor.side == .device ? corpus.installation : [])
-        simulatorType = simulator.map { Swift.type(of: $0) }
+        preparation = samples.preparation ?? (Adapter.descriptor.side == .device ? corpus.installation : [])
+        simulatorType = vendor.simulator.map { Swift.type(of: $0) }
         makeVendor = {
-            if let simulator { AdapterHarness.play(simulator) } else { AnsweringVendor(answer: answer) }
+            if let simulator = vendor.simulator {
+                AdapterHarness.play(simulator)
+            } else {
+                AnsweringVendor(answer: vendor.answer)
+            }
         }
     }
 

@@ -223,7 +223,7 @@ extension AdapterObserver.Record {
             isFaulty = true
         }
         for verdict in verdicts.values {
-            if case .rejected(let finding, _) = verdict, !descriptor.reasonsOfState.contains(finding.code) {
+            if case .rejected(let finding, _) = verdict, !descriptor.tables.reasonsOfState.contains(finding.code) {
                 breach(
                     "A17",
                     "plan rejects with \(finding.code) what examine let pass; list the code in reasonsOfState or refuse it in examine."
@@ -239,7 +239,7 @@ extension AdapterObserver.Record {
         _ before: Adapter.Memory,
         _ after: Adapter.Memory
     ) {
-        let meaning = said.naming(exchange.outcome, to: exchange.request, by: descriptor.replies)
+        let meaning = said.naming(exchange.outcome, to: exchange.request, by: descriptor.tables.replies)
         if !isPreparing { exchanges.append((exchange, before)) }
         let carried = Set(exchange.operations.map(\.id))
         for missing in carried.subtracting(meaning.verdicts.keys) {
@@ -309,8 +309,8 @@ extension AdapterObserver.Record {
 
     fileprivate mutating func note(_ finding: Finding) {
         drive.findings.append(finding)
-        guard let row = descriptor.findings.first(where: { $0.code == finding.code }) else {
-            return breach("A20", "the finding \(finding.code) has no row in descriptor.findings.")
+        guard let row = descriptor.tables.findings.first(where: { $0.code == finding.code }) else {
+            return breach("A20", "the finding \(finding.code) has no row in descriptor.tables.findings.")
         }
         if finding.remedy.trimmed.isEmpty { breach("A20", "the finding \(row.code) has no remedy.") }
     }

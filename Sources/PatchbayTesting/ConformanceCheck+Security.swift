@@ -34,16 +34,16 @@ extension ConformanceCheck {
             let isNothing = subject.watchedSecrets.isEmpty && subject.watched.isEmpty && subject.handedOut.isEmpty
             let rows: [(isWrong: Bool, text: String)] = [
                 (
-                    subject.descriptor.usesCredentials && !subject.hasCredential,
+                    subject.descriptor.delivery.usesCredentials && !subject.hasCredential,
                     "the API takes credentials, and the harness gives none."
                 ),
                 (
                     isNothing && subject.withoutSecrets == nil,
-                    "nothing secret is looked for. Give secrets, or say in withoutSecrets why the API has none."
+                    "no secret is checked. Give the harness secrets, or state in secrets.reasonForNone why the API has none."
                 ),
                 (
                     !isNothing && subject.withoutSecrets != nil,
-                    "withoutSecrets says that there is nothing secret, and something is. Remove it."
+                    "secrets.reasonForNone states that the API has no secret, but it has one. Remove it."
                 ),
             ]
             let handed = Set(drives.flatMap { subject.tokens(in: $0) }.map(\.name))

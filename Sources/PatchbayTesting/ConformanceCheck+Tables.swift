@@ -7,7 +7,7 @@ extension ConformanceCheck {
     /// Checks that the descriptor's tables agree with each other.
     static let tables: [ConformanceCheck] = [
         ConformanceCheck("rules are unique and bear the adapter's name", "rules") { subject in
-            let rules = subject.descriptor.rules
+            let rules = subject.descriptor.tables.rules
             let names = Dictionary(grouping: rules, by: \.id).filter { $0.value.count > 1 }.keys.sorted()
             return names.map { Problem($0.text, "the rule stands twice.") }
                 + rules.filter { $0.id.adapter != subject.family }.map {
@@ -20,12 +20,12 @@ extension ConformanceCheck {
         },
         ConformanceCheck("every rule that a row names is there", "rules") { subject in
             let descriptor = subject.descriptor
-            let known = Set(descriptor.rules.map(\.id))
+            let known = Set(descriptor.tables.rules.map(\.id))
             let named: [(String, RuleID?)] =
-                descriptor.findings.map { ("finding \($0.code)", $0.rule) }
-                + descriptor.fields.flatMap { table in table.rows.map { ("field \($0.name)", $0.rule) } }
-                + descriptor.replies.rows.map { ("reply \($0.when)", $0.rule) }
-                + descriptor.limits.map { ("limit \($0.what)", $0.rule) }
+                descriptor.tables.findings.map { ("finding \($0.code)", $0.rule) }
+                + descriptor.tables.fields.flatMap { table in table.rows.map { ("field \($0.name)", $0.rule) } }
+                + descriptor.tables.replies.rows.map { ("reply \($0.when)", $0.rule) }
+                + descriptor.tables.limits.map { ("limit \($0.what)", $0.rule) }
                 + subject.settingNames.map { ("setting \($0.name)", $0.rule) }
                 + subject.exemptions.map { ("exemption \($0.sample)", $0.rule) }
                 + subject.statusAlone.sorted { $0.key < $1.key }.map { ("statusAlone of \($0.key)", $0.value) }
@@ -43,7 +43,7 @@ extension ConformanceCheck {
         ConformanceCheck("field tables agree with the wire schemas", "fields") { subject in
             do {
                 guard let schemas = try WireSchemas(in: subject.wireSchemas) else { return [] }
-                return subject.descriptor.fields.flatMap { table in
+                return subject.descriptor.tables.fields.flatMap { table in
                     schemas.problems(of: table).map { Problem(table.title, $0) }
                 }
             } catch {
@@ -51,7 +51,7 @@ extension ConformanceCheck {
             }
         },
         ConformanceCheck("finding codes are unique and begin with the adapter's id", "A20") { subject in
-            let rows = subject.descriptor.findings
+            let rows = subject.descriptor.tables.findings
             let twice = Dictionary(grouping: rows, by: \.code).filter { $0.value.count > 1 }.keys.sorted()
             return twice.map { Problem($0, "the code stands twice.") }
                 + rows.filter { !$0.code.hasPrefix("\(subject.family.rawValue).") }.map {
@@ -61,13 +61,13 @@ extension ConformanceCheck {
                 + rows.filter { $0.severity == .error && $0.error == nil }.map {
                     Problem($0.code, "the finding is an error without a normalised cause.")
                 }
-                + subject.descriptor.reasonsOfState.filter { code in !rows.contains { $0.code == code } }.map {
+                + subject.descriptor.tables.reasonsOfState.filter { code in !rows.contains { $0.code == code } }.map {
                     Problem($0, "the reason of state has no row.")
                 }
         },
         ConformanceCheck("every reply has a row, and what is not accepted has a finding", "replies") { subject in
-            let replies = subject.descriptor.replies
-            let listed = Set(subject.descriptor.findings.map(\.code))
+            let replies = subject.descriptor.tables.replies
+            let listed = Set(subject.descriptor.tables.findings.map(\.code))
             let outcomes =
                 (100...599).map { Outcome.replied(WireResponse($0)) }
                 + TransportFailure.Delivery.allCases.map { .failed(TransportFailure($0, "timedOut")) }
@@ -77,7 +77,7 @@ extension ConformanceCheck {
             }
             return silent.map { Problem($0.name, "it is refused without a finding.") }
                 + replies.rows.compactMap(\.finding).filter { !listed.contains($0.code) }.map {
-                    Problem($0.code, "the reply table's finding is not in descriptor.findings.")
+                    Problem($0.code, "the reply table's finding is not in descriptor.tables.findings.")
                 }
                 + (replies.row(for: .failed(TransportFailure(.lost, "timedOut"))).meaning == .accepted
                     ? [Problem("lost", "no answer counts as accepted.")] : [])
@@ -108,7 +108,7 @@ extension ConformanceCheck {
                 : (1...subject.descriptor.stateVersion).filter { version in
                     !subject.storedStates.contains { $0.version == version && $0.part == .memory }
                 }
-            return missing.map { Problem("version \($0)", "there is no stored memory. Give one in storedStates.") }
+            return missing.map { Problem("version \($0)", "there is no stored memory. Give one in memory.stored.") }
                 + subject.storedStates.compactMap { state in
                     subject.problem(restoring: state).map { Problem("version \(state.version)", $0) }
                 }

@@ -53,15 +53,15 @@ public struct ReadmeTables: Sendable {
                     ["`\($0.capability.rawValue)`", $0.support.word, $0.support.note]
                 }
             )
-        case .limits: markdown(["what", "limit"], descriptor.limits.map { [$0.what, $0.limit] })
-        case .fields: descriptor.fields.map { "**\($0.title)**\n\n\($0.markdown)" }.joined(separator: "\n\n")
-        case .replies: descriptor.replies.markdown
+        case .limits: markdown(["what", "limit"], descriptor.tables.limits.map { [$0.what, $0.limit] })
+        case .fields: descriptor.tables.fields.map { "**\($0.title)**\n\n\($0.markdown)" }.joined(separator: "\n\n")
+        case .replies: descriptor.tables.replies.markdown
         case .findings:
             markdown(
                 ["finding", "severity", "what helps"],
-                descriptor.findings.map { ["`\($0.code)`", $0.severity.rawValue, $0.remedy] }
+                descriptor.tables.findings.map { ["`\($0.code)`", $0.severity.rawValue, $0.remedy] }
             )
-        case .rules: rules(descriptor.rules)
+        case .rules: rules(descriptor.tables.rules)
         }
     }
 

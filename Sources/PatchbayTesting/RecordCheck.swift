@@ -35,8 +35,8 @@ public struct RecordHarness: Sendable {
         (self.format, self.settings, self.goldens) = (format, settings, goldens)
         contacts = Corpus.contacts + extras
         adapter = AdapterID(rawValue: String(api.descriptor.id.rawValue.prefix { $0 != "." && $0 != "-" }))
-        rules = Set(api.descriptor.rules.map(\.id))
-        findings = Set(api.descriptor.findings.map(\.code))
+        rules = Set(api.descriptor.tables.rules.map(\.id))
+        findings = Set(api.descriptor.tables.findings.map(\.code))
     }
 
     // MARK: Conversions
@@ -206,7 +206,8 @@ public struct RecordCheck: Sendable, CustomTestStringConvertible {
                     let values = contact.identifiers.map(\.value).filter { $0.count > 8 }
                     return try harness.write([contact]).findings.flatMap { finding -> [String] in
                         let text = "\(finding.reason) \(finding.remedy)"
-                        return (harness.isListed(finding) ? [] : ["\(finding.code) is not in descriptor.findings."])
+                        return
+                            (harness.isListed(finding) ? [] : ["\(finding.code) is not in descriptor.tables.findings."])
                             + (finding.remedy.trimmed.isEmpty ? ["\(finding.code) has no remedy."] : [])
                             + (values.contains { text.contains($0) } ? ["\(finding.code) shows a value."] : [])
                     }

@@ -89,8 +89,10 @@ struct ReplyGoldens {
     /// The rows of the reply table that no reply reaches. No golden shows their meaning.
     var unreached: [ReplyRow] {
         let cases = subject.endpoints.flatMap(cases)
-        let reached = Set(cases.compactMap { subject.descriptor.replies.index(for: $0.outcome) })
-        return subject.descriptor.replies.rows.enumerated().filter { !reached.contains($0.offset) }.map(\.element)
+        let reached = Set(cases.compactMap { subject.descriptor.tables.replies.index(for: $0.outcome) })
+        return subject.descriptor.tables.replies.rows.enumerated().filter { !reached.contains($0.offset) }.map(
+            \.element
+        )
     }
 
     /// Returns the golden of an endpoint; nil if no sample makes the adapter use it.

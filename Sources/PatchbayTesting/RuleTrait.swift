@@ -74,7 +74,7 @@ struct RuleClaims {
             return .refuted("The test claims \"\(claim)\", which names no rule. Write it as <adapter>/<number>.")
         }
         if fired.contains(rule) { return .shown(rule) }
-        if let adapter, !adapter.descriptor.rules.contains(where: { $0.id == rule }) {
+        if let adapter, !adapter.descriptor.tables.rules.contains(where: { $0.id == rule }) {
             return .refuted(
                 "The test claims \(rule), which is no rule of \(adapter.descriptor.id.rawValue). Mend the name."
             )

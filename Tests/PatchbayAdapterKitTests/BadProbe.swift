@@ -40,26 +40,28 @@ struct BadProbe: VendorAdapter {
             .operation(.track): .native(), .event(.custom): .native(), .event(.push): .native(),
             .push(.tapped): .native(), .operation(.changeAttributes): .native(), .attribute(.object): .native(),
         ],
-        rules: [
-            Rule(RuleID("bad", "1"), "One.", source: "Nobody"), Rule(RuleID("bad", "1"), "One again.", source: ""),
-            Rule(RuleID("worse", "2"), "Another's.", source: "Nobody"),
-        ],
-        findings: [
-            FindingRow("worse.code", .error, reason: "No cause and no remedy", remedy: ""),
-            FindingRow("worse.code", .note, reason: "Twice", remedy: "No action is needed."),
-        ],
-        reasonsOfState: ["bad.nobody"],
-        fields: [
-            FieldTable<String>("Saying", [.required("text", \.self, .text, from: "text", rule: RuleID("bad", "1"))])
-                .summary
-        ],
-        replies: ReplyTable(
-            [
-                .status(200...299, .accepted, rule: RuleID("bad", "1")),
-                .reply("a body that never comes", .refused, rule: RuleID("bad", "1")) { $0.json?["never"] != nil },
-                .status(400...499, .refused, rule: RuleID("bad", "1")),
+        tables: .init(
+            rules: [
+                Rule(RuleID("bad", "1"), "One.", source: "Nobody"), Rule(RuleID("bad", "1"), "One again.", source: ""),
+                Rule(RuleID("worse", "2"), "Another's.", source: "Nobody"),
             ],
-            otherwise: .otherwise(.retry, rule: RuleID("bad", "1"))
+            findings: [
+                FindingRow("worse.code", .error, reason: "No cause and no remedy", remedy: ""),
+                FindingRow("worse.code", .note, reason: "Twice", remedy: "No action is needed."),
+            ],
+            reasonsOfState: ["bad.nobody"],
+            replies: ReplyTable(
+                [
+                    .status(200...299, .accepted, rule: RuleID("bad", "1")),
+                    .reply("a body that never comes", .refused, rule: RuleID("bad", "1")) { $0.json?["never"] != nil },
+                    .status(400...499, .refused, rule: RuleID("bad", "1")),
+                ],
+                otherwise: .otherwise(.retry, rule: RuleID("bad", "1"))
+            ),
+            fields: [
+                FieldTable<String>("Saying", [.required("text", \.self, .text, from: "text", rule: RuleID("bad", "1"))])
+                    .summary
+            ]
         )
     )
 
@@ -95,18 +97,20 @@ struct BadProbe: VendorAdapter {
         }
         return try AdapterHarness(
             settings: ["key": "bad-key-1"],
-            simulator: BadSimulator(settings: [:]),
-            echoes: [
-                Echo(
-                    "state",
-                    from: "say",
-                    giving: "track-plain",
-                    returning: "track-order",
-                    reply: { WireResponse(200, json: ["state": $0]) },
-                    returned: { $0.json?["state"] }
-                )
-            ],
-            handedOut: ["nobody"],
+            vendor: .init(
+                simulator: BadSimulator(settings: [:]),
+                echoes: [
+                    Echo(
+                        "state",
+                        from: "say",
+                        giving: "track-plain",
+                        returning: "track-order",
+                        reply: { WireResponse(200, json: ["state": $0]) },
+                        returned: { $0.json?["state"] }
+                    )
+                ]
+            ),
+            secrets: .init(handedOut: ["nobody"]),
             exemptions: [Exemption(check: "no such check", sample: "track-plain", rule: RuleID("bad", "1"))],
             goldens: Goldens(folder: folder, environment: [:]),
             wireSchemas: schemas(in: folder)

@@ -54,17 +54,19 @@ struct ProbeAdapter: VendorAdapter {
             id: "probe",
             title: "Probe",
             capabilities: Capabilities(Capability.known.map { ($0, available.contains($0) ? .native() : none) }),
-            rules: [Rule(RuleID("probe", "1"), "All is as it is.", source: "This file")],
-            findings: [unsupported, refused, waiting, noted],
-            replies: ReplyTable(
-                [
-                    .webPage(.retry, waiting, rule: RuleID("probe", "1")),
-                    .reply("an error in a success", .refused, refused, rule: RuleID("probe", "1"), where: isError),
-                    .status(200...299, .accepted, rule: RuleID("probe", "1")),
-                    .status(429...429, .retry, rule: RuleID("probe", "1")),
-                    .status(400...499, .refused, refused, rule: RuleID("probe", "1")),
-                ],
-                otherwise: .otherwise(.retry, rule: RuleID("probe", "1"))
+            tables: .init(
+                rules: [Rule(RuleID("probe", "1"), "All is as it is.", source: "This file")],
+                findings: [unsupported, refused, waiting, noted],
+                replies: ReplyTable(
+                    [
+                        .webPage(.retry, waiting, rule: RuleID("probe", "1")),
+                        .reply("an error in a success", .refused, refused, rule: RuleID("probe", "1"), where: isError),
+                        .status(200...299, .accepted, rule: RuleID("probe", "1")),
+                        .status(429...429, .retry, rule: RuleID("probe", "1")),
+                        .status(400...499, .refused, refused, rule: RuleID("probe", "1")),
+                    ],
+                    otherwise: .otherwise(.retry, rule: RuleID("probe", "1"))
+                )
             )
         )
     }()
@@ -175,7 +177,7 @@ struct ProbeAdapter: VendorAdapter {
     }
 
     func interpret(_ exchange: Exchange<ProbeAdapter>, memory: inout Memory) -> Interpretation<ProbeAdapter> {
-        var row = Self.descriptor.replies.row(for: exchange.outcome)
+        var row = Self.descriptor.tables.replies.row(for: exchange.outcome)
         if let reply = exchange.outcome.reply,
             fault == .believesPages && reply.isWebPage || fault == .believesFailures && reply.status == 511
                 || fault == .believesErrors && Self.isError(reply)

@@ -14,11 +14,12 @@ import Testing
     ) throws -> AdapterHarness<ProbeAdapter> {
         try AdapterHarness(
             settings: ["fault": .string(fault.rawValue), "key": "Schlüssel-4711"],
-            simulator: ProbeSimulator(settings: [:]),
-            statusAlone: statusAlone,
-            expectedState: .probe(countsRepeats: fault == .doublesEffects),
-            handedOut: ["pass"],
-            storedStates: [StoredState(version: 1, part: .memory, json: ["words": [], "key": ""])],
+            vendor: .init(simulator: ProbeSimulator(settings: [:]), statusAlone: statusAlone),
+            memory: .init(
+                expected: .probe(countsRepeats: fault == .doublesEffects),
+                stored: [StoredState(version: 1, part: .memory, json: ["words": [], "key": ""])]
+            ),
+            secrets: .init(handedOut: ["pass"]),
             exemptions: exemptions,
             goldens: Goldens(folder: goldens, environment: ["UPDATE_GOLDENS": "1"])
         )
@@ -174,10 +175,16 @@ import Testing
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
         let harness = try AdapterHarness<ProbeAdapter>(
             settings: ["fault": "none", "key": "k"],
-            simulator: ProbeSimulator(settings: [:]),
-            expectedState: .probe(countsRepeats: false),
-            watched: watched,
-            withoutSecrets: reason,
+            vendor: .init(
+                simulator: ProbeSimulator(settings: [:])
+            ),
+            memory: .init(
+                expected: .probe(countsRepeats: false)
+            ),
+            secrets: .init(
+                watched: watched,
+                reasonForNone: reason
+            ),
             goldens: Goldens(folder: folder, environment: [:])
         )
         let check = try #require(ConformanceCheck.all.first { $0.name == "an API's secrets are looked for" })
@@ -185,10 +192,10 @@ import Testing
     }
 
     @Test func `an API without a secret says why`() async throws {
-        #expect(try await foundWithoutSecrets(reason: nil).contains("nothing secret is looked for"))
+        #expect(try await foundWithoutSecrets(reason: nil).contains("no secret is checked"))
         #expect(try await foundWithoutSecrets(reason: "The probe has no secret.") == "")
         let both = try await foundWithoutSecrets(reason: "The probe has no secret.", watched: ["nobody sends this"])
-        #expect(both.contains("and something is. Remove it."))
+        #expect(both.contains("but it has one. Remove it."))
         #expect(both.contains("no request carries the watched text 1"))
     }
 
@@ -205,8 +212,12 @@ import Testing
             let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
             let harness = try AdapterHarness<ProbeAdapter>(
                 settings: ["fault": "none", "key": "k"],
-                simulator: ProbeSimulator(settings: [:]),
-                expectedState: expectedState,
+                vendor: .init(
+                    simulator: ProbeSimulator(settings: [:])
+                ),
+                memory: .init(
+                    expected: expectedState
+                ),
                 goldens: Goldens(folder: folder, environment: [:])
             )
             let found = try await broken([check], on: harness)[check.testDescription] ?? ""

@@ -83,11 +83,13 @@ extension AdapterDescriptor {
             id: id,
             title: "Probe",
             side: side,
-            usesCredentials: usesCredentials,
+            delivery: .init(usesCredentials: usesCredentials),
             capabilities: [:],
-            rules: [],
-            findings: [],
-            replies: ReplyTable([], otherwise: .otherwise(.accepted, rule: RuleID(id, "1")))
+            tables: .init(
+                rules: [],
+                findings: [],
+                replies: ReplyTable([], otherwise: .otherwise(.accepted, rule: RuleID(id, "1")))
+            )
         )
     }
 }

@@ -8,30 +8,36 @@ extension AcousticDevice {
         title: "Acoustic Campaign (Mobile App Messaging)",
         side: .device,
         memory: .lane,
-        window: window,
+        delivery: .init(window: window),
         capabilities: capabilities,
-        limits: [
-            VendorLimit("effect of an update", "up to 5 minutes later", rule: .acoustic("K8")),
-            VendorLimit("delay after failures", "1, 2, 4, 8, 16, 32, then 60 minutes, ±20 %", rule: .acoustic("Q1")),
-            VendorLimit("text", "4000 characters", rule: .acoustic("C13")),
-            VendorLimit("number", "255 digits", rule: .acoustic("C9")),
-            VendorLimit("value of a selection", "100 characters", rule: .acoustic("C8")),
-            VendorLimit("column name", "3 to 255 characters", rule: .acoustic("C14")),
-            VendorLimit("columns of a database", "400, of which fewer than 220 custom ones are advised"),
-            VendorLimit("entries of an update", "none published; 200 unless the app groups more"),
-            VendorLimit("events in a request", "none published; a setting", rule: .acoustic("E12")),
-        ],
-        rules: Rule.acoustic + Rule.acousticFiles,
-        findings: FindingRow.acoustic + FindingRow.acousticFiles,
-        reasonsOfState: [
-            FindingRow.updateRefused, .deleteRefused, .eventRefused, .registrationRefused, .actionUnknown,
-            .idsOfAnother,
-            .personLeft, .optOutKept,
-        ].map(\.code),
-        fields: [
-            EventRecord.AttributeEntry.table.summary, EventRecord.table.summary, RegistrationRecord.table.summary,
-        ],
-        replies: .acoustic
+        tables: .init(
+            rules: Rule.acoustic + Rule.acousticFiles,
+            findings: FindingRow.acoustic + FindingRow.acousticFiles,
+            reasonsOfState: [
+                FindingRow.updateRefused, .deleteRefused, .eventRefused, .registrationRefused, .actionUnknown,
+                .idsOfAnother,
+                .personLeft, .optOutKept,
+            ].map(\.code),
+            replies: .acoustic,
+            fields: [
+                EventRecord.AttributeEntry.table.summary, EventRecord.table.summary, RegistrationRecord.table.summary,
+            ],
+            limits: [
+                VendorLimit("effect of an update", "up to 5 minutes later", rule: .acoustic("K8")),
+                VendorLimit(
+                    "delay after failures",
+                    "1, 2, 4, 8, 16, 32, then 60 minutes, ±20 %",
+                    rule: .acoustic("Q1")
+                ),
+                VendorLimit("text", "4000 characters", rule: .acoustic("C13")),
+                VendorLimit("number", "255 digits", rule: .acoustic("C9")),
+                VendorLimit("value of a selection", "100 characters", rule: .acoustic("C8")),
+                VendorLimit("column name", "3 to 255 characters", rule: .acoustic("C14")),
+                VendorLimit("columns of a database", "400, of which fewer than 220 custom ones are advised"),
+                VendorLimit("entries of an update", "none published; 200 unless the app groups more"),
+                VendorLimit("events in a request", "none published; a setting", rule: .acoustic("E12")),
+            ]
+        )
     )
 
     private static let capabilities: Capabilities = [

@@ -24,19 +24,24 @@ import Testing
         let columns = Fixture.columns
         return try AdapterHarness(
             settings: Fixture.settings(["registration": "requested", "tagsColumn": "Tags"]),
-            pushPayload: Fixture.push,
-            readBack: ReadRequest("attributes"),
-            simulator: AcousticSimulator(
-                settings: ["appKey": "gcb4hVDsXq", "columns": .object(columns), "updatesPerMinute": 100_000]
+            samples: .init(pushPayload: Fixture.push, readBack: ReadRequest("attributes"), extras: extras),
+            vendor: .init(
+                simulator: AcousticSimulator(
+                    settings: ["appKey": "gcb4hVDsXq", "columns": .object(columns), "updatesPerMinute": 100_000]
+                ),
+                statusAlone: ["update": .acoustic("R1"), "delete": .acoustic("R1"), "events": .acoustic("R1")],
+                replies: [SampleReply("too early", WireResponse(425))]
             ),
-            statusAlone: ["update": .acoustic("R1"), "delete": .acoustic("R1"), "events": .acoustic("R1")],
-            extras: extras,
-            expectedState: AcousticScene.expectedState,
-            replies: [SampleReply("too early", WireResponse(425))],
-            withoutSecrets: "The app's key stands in every app, and the vendor hands out ids, no token.",
-            storedStates: [
-                StoredState(version: 1, part: .memory, json: memory), StoredState(version: 1, part: .step, json: step),
-            ],
+            memory: .init(
+                expected: AcousticScene.expectedState,
+                stored: [
+                    StoredState(version: 1, part: .memory, json: memory),
+                    StoredState(version: 1, part: .step, json: step),
+                ]
+            ),
+            secrets: .init(
+                reasonForNone: "The app's key stands in every app, and the vendor hands out ids, no token."
+            ),
             exemptions: [
                 // The registration that would revert the erasure is refused as well, so later operations wait for another one.
                 Exemption(

@@ -7,7 +7,7 @@ import Testing
 @Suite("Acoustic README") struct ReadmeTests {
     /// The tables of the README, by the names in their markers.
     private var tables: [ReadmeTables.Named] {
-        let fields = AcousticDevice.descriptor.fields
+        let fields = AcousticDevice.descriptor.tables.fields
         return [
             ("profile", DeviceProfile.markdown), ("columns", ColumnType.markdown),
             ("settings", AcousticSettings.table.markdown),

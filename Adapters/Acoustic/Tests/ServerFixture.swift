@@ -48,31 +48,37 @@ enum ServerFixture {
         let corpus = Corpus(side: .server)
         return try AdapterHarness(
             settings: settings,
-            pushPayload: Fixture.push,
-            readBack: ReadRequest("contact"),
-            // The token outlives samples that are hours apart. A caller does not wait for a job.
-            simulator: AcousticServerSimulator(settings: account.with(["tokenLife": 86_400, "jobTime": 0])),
-            refusal: WireResponse(400, json: ["meta": ["generalErrors": ["No."]]]),
-            // The driver needs a token and a contact before the samples. Only samples that start without state show how
-            // both are created.
-            preparation: [corpus.operation(0, 0, .changeAttributes([.city: .set("Espoo")]))],
-            extras: extras,
-            expectedState: AcousticServerScene.expectedState,
-            replies: replies,
-            handedOut: ["access_token"],
-            storedStates: [
-                StoredState(version: 1, part: .memory, json: memory),
-                StoredState(
-                    version: 1,
-                    part: .step,
-                    json: [
-                        "most": 25, "verb": "update", "contactID": "881200001", "isFound": true,
-                        "email": "aino@example.com", "phone": "358401234567", "hasConsent": true,
-                        "isMissing": true, "isWritten": true, "lists": 1, "job": "4471",
-                        "lostJobs": 1,
-                    ]
-                ),
-            ],
+            samples: .init(
+                pushPayload: Fixture.push,
+                readBack: ReadRequest("contact"),
+                // The driver needs a token and a contact before the samples. Only samples that start without state show how
+                // both are created.
+                preparation: [corpus.operation(0, 0, .changeAttributes([.city: .set("Espoo")]))],
+                extras: extras
+            ),
+            vendor: .init(
+                // The token outlives samples that are hours apart. A caller does not wait for a job.
+                simulator: AcousticServerSimulator(settings: account.with(["tokenLife": 86_400, "jobTime": 0])),
+                refusal: WireResponse(400, json: ["meta": ["generalErrors": ["No."]]]),
+                replies: replies
+            ),
+            memory: .init(
+                expected: AcousticServerScene.expectedState,
+                stored: [
+                    StoredState(version: 1, part: .memory, json: memory),
+                    StoredState(
+                        version: 1,
+                        part: .step,
+                        json: [
+                            "most": 25, "verb": "update", "contactID": "881200001", "isFound": true,
+                            "email": "aino@example.com", "phone": "358401234567", "hasConsent": true,
+                            "isMissing": true, "isWritten": true, "lists": 1, "job": "4471",
+                            "lostJobs": 1,
+                        ]
+                    ),
+                ]
+            ),
+            secrets: .init(handedOut: ["access_token"]),
             // It is unknown whether the vendor accepted an event that was in flight when the process crashed.
             exemptions: [
                 Exemption(

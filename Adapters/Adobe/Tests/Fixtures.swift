@@ -52,28 +52,37 @@ enum Fixture {
     static func harness() throws -> AdapterHarness<AdobeDevice> {
         try AdapterHarness(
             settings: settings,
-            pushPayload: payload,
-            simulator: AdobeSimulator(settings: ["apps": ["b7e2f0c4d91a"], "organizations": ["ACME1234@AdobeOrg"]]),
-            refusal: WireResponse(404),
-            statusAlone: [
-                "tracking": .adobe("Q4"), "registration": .adobe("Q4"), "attributes": .adobe("Q8"),
-                "pushToken": .adobe("I7"),
-            ],
-            extras: extras,
-            expectedState: AdobeScene.expectedState,
-            replies: [
-                SampleReply(
-                    "a redirect to another host",
-                    of: ["tracking"],
-                    WireResponse(302, headers: [WireHeader("Location", "https://hotel.example/sign-in")])
-                )
-            ],
-            pages: ["tracking"],
-            withoutSecrets: "The pkey and the organisation stand in every app; the vendor hands out no token.",
-            storedStates: [
-                StoredState(version: 1, part: .memory, json: storedMemory),
-                StoredState(version: 1, part: .step, json: ["stage": "open", "refused": 404, "ecid": .string(ecid)]),
-            ],
+            samples: .init(pushPayload: payload, extras: extras),
+            vendor: .init(
+                simulator: AdobeSimulator(settings: ["apps": ["b7e2f0c4d91a"], "organizations": ["ACME1234@AdobeOrg"]]),
+                refusal: WireResponse(404),
+                statusAlone: [
+                    "tracking": .adobe("Q4"), "registration": .adobe("Q4"), "attributes": .adobe("Q8"),
+                    "pushToken": .adobe("I7"),
+                ],
+                replies: [
+                    SampleReply(
+                        "a redirect to another host",
+                        of: ["tracking"],
+                        WireResponse(302, headers: [WireHeader("Location", "https://hotel.example/sign-in")])
+                    )
+                ],
+                pages: ["tracking"]
+            ),
+            memory: .init(
+                expected: AdobeScene.expectedState,
+                stored: [
+                    StoredState(version: 1, part: .memory, json: storedMemory),
+                    StoredState(
+                        version: 1,
+                        part: .step,
+                        json: ["stage": "open", "refused": 404, "ecid": .string(ecid)]
+                    ),
+                ]
+            ),
+            secrets: .init(
+                reasonForNone: "The pkey and the organisation stand in every app; the vendor hands out no token."
+            ),
             exemptions: [Exemption(check: "queues and lanes are few", sample: "queues", rule: .adobe("Q2"))],
             goldens: Goldens()
         )
@@ -217,19 +226,23 @@ enum ClassicFixture {
     static func harness() throws -> AdapterHarness<AdobeClassicDevice> {
         try AdapterHarness(
             settings: settings,
-            pushPayload: payload,
-            simulator: AdobeClassicSimulator(settings: [
-                "integrationKeys": ["0d6f3b52-77aa-4a0e-9c11-5be2a9e0f1c3"]
-            ]),
-            refusal: WireResponse(404),
-            statusAlone: ["tracking": .adobe("C19"), "registration": .adobe("C19")],
-            expectedState: AdobeClassicScene.expectedState,
-            pages: ["tracking"],
-            watched: (Corpus.phone.pushToken?.value.lowercased()).map { [$0] } ?? [],
-            storedStates: [
-                StoredState(version: 1, part: .memory, json: storedMemory),
-                StoredState(version: 1, part: .step, json: "register"),
-            ],
+            samples: .init(pushPayload: payload),
+            vendor: .init(
+                simulator: AdobeClassicSimulator(settings: [
+                    "integrationKeys": ["0d6f3b52-77aa-4a0e-9c11-5be2a9e0f1c3"]
+                ]),
+                refusal: WireResponse(404),
+                statusAlone: ["tracking": .adobe("C19"), "registration": .adobe("C19")],
+                pages: ["tracking"]
+            ),
+            memory: .init(
+                expected: AdobeClassicScene.expectedState,
+                stored: [
+                    StoredState(version: 1, part: .memory, json: storedMemory),
+                    StoredState(version: 1, part: .step, json: "register"),
+                ]
+            ),
+            secrets: .init(watched: (Corpus.phone.pushToken?.value.lowercased()).map { [$0] } ?? []),
             goldens: Goldens(subfolder: "classic")
         )
     }

@@ -56,29 +56,37 @@ enum ServerFixture {
         let corpus = Corpus(side: .server)
         return try AdapterHarness(
             settings: settings,
-            readBack: ReadRequest("profile"),
-            simulator: AdobeServerSimulator(settings: account),
-            refusal: WireResponse(
-                500,
-                json: ["error_code": "500", "message": "RST-360011 An error has occurred - please contact support."]
+            samples: .init(
+                readBack: ReadRequest("profile"),
+                // The driver needs a token and a profile. Only samples that start without state show how both are created.
+                preparation: [corpus.operation(0, 0, .changeAttributes([.city: .set("Espoo")]))],
+                extras: extras
             ),
-            // The driver needs a token and a profile. Only samples that start without state show how both are created.
-            preparation: [corpus.operation(0, 0, .changeAttributes([.city: .set("Espoo")]))],
-            extras: extras,
-            expectedState: AdobeServerScene.expectedState,
-            replies: replies,
-            handedOut: ["access_token"],
-            storedStates: [
-                StoredState(version: 1, part: .memory, json: memory),
-                StoredState(
-                    version: 1,
-                    part: .step,
+            vendor: .init(
+                simulator: AdobeServerSimulator(settings: account),
+                refusal: WireResponse(
+                    500,
                     json: [
-                        "stage": "subscribe", "address": "profileAndServicesExt/profile/@p1/subscriptions/",
-                        "service": "@s1", "pages": 2, "most": 25, "uncertainties": 1, "vanishings": 1, "faults": 2,
+                        "error_code": "500", "message": "RST-360011 An error has occurred - please contact support.",
                     ]
                 ),
-            ],
+                replies: replies
+            ),
+            memory: .init(
+                expected: AdobeServerScene.expectedState,
+                stored: [
+                    StoredState(version: 1, part: .memory, json: memory),
+                    StoredState(
+                        version: 1,
+                        part: .step,
+                        json: [
+                            "stage": "subscribe", "address": "profileAndServicesExt/profile/@p1/subscriptions/",
+                            "service": "@s1", "pages": 2, "most": 25, "uncertainties": 1, "vanishings": 1, "faults": 2,
+                        ]
+                    ),
+                ]
+            ),
+            secrets: .init(handedOut: ["access_token"]),
             goldens: Goldens(subfolder: "server")
         )
     }

@@ -8,35 +8,38 @@ extension AltcraftDevice {
         title: "Altcraft mobile push",
         side: .device,
         memory: .lane,
-        usesCredentials: true,
+        delivery: .init(usesCredentials: true),
         capabilities: capabilities,
-        limits: [
-            VendorLimit("attempts of one operation", "16 answers", rule: .altcraft("R7")),
-            VendorLimit("payload of a contact's token", "less than 16 KiB", rule: .altcraft("A9")),
-            VendorLimit("operations in one request", "1"),
-            VendorLimit(
-                "subscription fields and event values",
-                "plain values, no lists or objects",
-                rule: .altcraft("F2")
-            ),
-            VendorLimit("providers", "6", rule: .altcraft("T7")),
-        ],
-        rules: Rule.altcraft,
-        findings: FindingRow.altcraft,
-        reasonsOfState: [
-            FindingRow.askAgain, .readNoToken, .roleTokenChanged, .replyErrorRefused, .profileUnsubscribed, .retryLimit,
-            .replyCredential, .replyRefused, .replyRedirect, .readUnanswered, .overtaken, .providerLeft,
-            .replyField, .replySubscriptionField, .replyCategory, .replyUnreadable,
-        ].map(\.code),
-        fields: [
-            SubscriptionCall.table.summary, SubscriptionCall.subscriptionTable.summary, Category.table.summary,
-            CollectedFacts.table.summary, TokenUpdateCall.table.summary, ReleaseCall.table.summary,
-            ProfileUpdateCall.table.summary, PushEventCall.table.summary, CustomEvent.table.summary,
-            SubscriptionQuery.table.summary, TokenUpdateQuery.table.summary, ReleaseQuery.table.summary,
-            StatusQuery.table.summary, PushEventQuery.table.summary, CustomEventQuery.table.summary,
-            ImportRecord.table.summary, ImportSubscription.table.summary,
-        ],
-        replies: .altcraft
+        tables: .init(
+            rules: Rule.altcraft,
+            findings: FindingRow.altcraft,
+            reasonsOfState: [
+                FindingRow.askAgain, .readNoToken, .roleTokenChanged, .replyErrorRefused, .profileUnsubscribed,
+                .retryLimit,
+                .replyCredential, .replyRefused, .replyRedirect, .readUnanswered, .overtaken, .providerLeft,
+                .replyField, .replySubscriptionField, .replyCategory, .replyUnreadable,
+            ].map(\.code),
+            replies: .altcraft,
+            fields: [
+                SubscriptionCall.table.summary, SubscriptionCall.subscriptionTable.summary, Category.table.summary,
+                CollectedFacts.table.summary, TokenUpdateCall.table.summary, ReleaseCall.table.summary,
+                ProfileUpdateCall.table.summary, PushEventCall.table.summary, CustomEvent.table.summary,
+                SubscriptionQuery.table.summary, TokenUpdateQuery.table.summary, ReleaseQuery.table.summary,
+                StatusQuery.table.summary, PushEventQuery.table.summary, CustomEventQuery.table.summary,
+                ImportRecord.table.summary, ImportSubscription.table.summary,
+            ],
+            limits: [
+                VendorLimit("attempts of one operation", "16 answers", rule: .altcraft("R7")),
+                VendorLimit("payload of a contact's token", "less than 16 KiB", rule: .altcraft("A9")),
+                VendorLimit("operations in one request", "1"),
+                VendorLimit(
+                    "subscription fields and event values",
+                    "plain values, no lists or objects",
+                    rule: .altcraft("F2")
+                ),
+                VendorLimit("providers", "6", rule: .altcraft("T7")),
+            ]
+        )
     )
 
     private static let capabilities: Capabilities = [

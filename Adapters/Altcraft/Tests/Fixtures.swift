@@ -55,28 +55,30 @@ enum Fixture {
         try AdapterHarness(
             settings: settings,
             credential: Token.aino,
-            pushPayload: payload,
-            readBack: ReadRequest("current"),
-            simulator: AltcraftSimulator(settings: [:]),
-            refusal: WireResponse(400, json: ["error": 400, "error_text": "Bad request", "profile": nil]),
-            extras: extras,
-            expectedState: AltcraftScene.makeExpectedState { _ in "phone=+358401234567" },
-            replies: [
-                SampleReply(
-                    "a profile field is refused",
-                    refusal("Platform profile processing error: with field \"shoe_size\": Incorrect field")
-                ),
-                SampleReply(
-                    "a subscription field is refused",
-                    refusal("Subscription fields: with field \"frequency\": failed convert custom field")
-                ),
-                SampleReply("a category is refused", refusal("category not found in resource: weekly_offers")),
-                SampleReply("200 with a text", WireResponse(200, json: ["error": 7, "error_text": "later"])),
-            ],
-            storedStates: [
-                StoredState(version: 1, part: .memory, json: storedMemory),
-                StoredState(version: 1, part: .step, json: "restore"),
-            ],
+            samples: .init(pushPayload: payload, readBack: ReadRequest("current"), extras: extras),
+            vendor: .init(
+                simulator: AltcraftSimulator(settings: [:]),
+                refusal: WireResponse(400, json: ["error": 400, "error_text": "Bad request", "profile": nil]),
+                replies: [
+                    SampleReply(
+                        "a profile field is refused",
+                        refusal("Platform profile processing error: with field \"shoe_size\": Incorrect field")
+                    ),
+                    SampleReply(
+                        "a subscription field is refused",
+                        refusal("Subscription fields: with field \"frequency\": failed convert custom field")
+                    ),
+                    SampleReply("a category is refused", refusal("category not found in resource: weekly_offers")),
+                    SampleReply("200 with a text", WireResponse(200, json: ["error": 7, "error_text": "later"])),
+                ]
+            ),
+            memory: .init(
+                expected: AltcraftScene.makeExpectedState { _ in "phone=+358401234567" },
+                stored: [
+                    StoredState(version: 1, part: .memory, json: storedMemory),
+                    StoredState(version: 1, part: .step, json: "restore"),
+                ]
+            ),
             goldens: Goldens()
         )
     }

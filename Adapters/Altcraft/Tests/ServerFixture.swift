@@ -29,33 +29,39 @@ enum ServerFixture {
         let corpus = Corpus(side: .server)
         return try AdapterHarness(
             settings: settings,
-            pushPayload: Fixture.payload,
-            readBack: ReadRequest("profiles", arguments: ["from": "65117f62736a0e15000000", "limit": 100]),
-            simulator: AltcraftServerSimulator(settings: [
-                "apiToken": .string(token), "dbId": 12, "pushResource": 31, "poison": "poison",
-            ]),
-            refusal: WireResponse(400, json: ["error": 400, "error_text": "Incorrect request"]),
-            // The platform needs the contact Aino with an address.
-            preparation: [
-                corpus.operation(0, 0, .identify([Corpus.aino[1], Identifier(.phone, "+358401234567")]))
-            ],
-            extras: extras,
-            expectedState: AltcraftServerScene.expectedState,
-            replies: replies,
-            storedStates: [
-                StoredState(version: 1, part: .memory, json: ["failures": 2, "closedUntil": 1_930_806_911_042]),
-                StoredState(
-                    version: 1,
-                    part: .step,
-                    json: [
-                        "most": 25, "addsTags": true,
-                        "targets": [
-                            ["channel": "email", "resource": 33, "email": "aino@example.com"],
-                            ["channel": "push", "resource": 31, "provider": "ios-apns", "token": "0aa1"],
-                        ],
-                    ]
-                ),
-            ],
+            samples: .init(
+                pushPayload: Fixture.payload,
+                readBack: ReadRequest("profiles", arguments: ["from": "65117f62736a0e15000000", "limit": 100]),
+                // The platform needs the contact Aino with an address.
+                preparation: [
+                    corpus.operation(0, 0, .identify([Corpus.aino[1], Identifier(.phone, "+358401234567")]))
+                ],
+                extras: extras
+            ),
+            vendor: .init(
+                simulator: AltcraftServerSimulator(settings: [
+                    "apiToken": .string(token), "dbId": 12, "pushResource": 31, "poison": "poison",
+                ]),
+                refusal: WireResponse(400, json: ["error": 400, "error_text": "Incorrect request"]),
+                replies: replies
+            ),
+            memory: .init(
+                expected: AltcraftServerScene.expectedState,
+                stored: [
+                    StoredState(version: 1, part: .memory, json: ["failures": 2, "closedUntil": 1_930_806_911_042]),
+                    StoredState(
+                        version: 1,
+                        part: .step,
+                        json: [
+                            "most": 25, "addsTags": true,
+                            "targets": [
+                                ["channel": "email", "resource": 33, "email": "aino@example.com"],
+                                ["channel": "push", "resource": 31, "provider": "ios-apns", "token": "0aa1"],
+                            ],
+                        ]
+                    ),
+                ]
+            ),
             // It is unknown whether the vendor accepted a goal or an increment that was in flight when the process crashed. A
             // goal needs an existing profile, so it can't be a contact's first operation.
             exemptions: ["goal-in-uncertainty", "increment-in-uncertainty"].map {

@@ -8,29 +8,30 @@ extension DESDevice {
         title: "SAP Emarsys Device Event Service (DES)",
         side: .device,
         memory: .lane,
-        usesCredentials: true,
-        timeout: .seconds(30),
+        delivery: .init(timeout: .seconds(30), usesCredentials: true),
         capabilities: capabilities,
-        limits: [
-            VendorLimit("renewals of the contact token for one request", "3", rule: .des("R33")),
-            VendorLimit("events in one request", "what the engine shows at once: 256", rule: .des("R34")),
-            VendorLimit("requests of the event service in flight", "1", rule: .des("R28")),
-            VendorLimit("event attributes", "texts, no lists or objects", rule: .des("T2")),
-        ],
-        rules: Rule.des + Rule.desFiles,
-        findings: FindingRow.des + ContactFileFindings.des.all,
-        reasonsOfState: [
-            FindingRow.notRegistered, .identifierMissing, .contactOfAnother, .contactOvertaken, .neverSent,
-            .leavingRefused, .inboxUnknown,
-            .noContent, .replyUnauthenticated, .renewalRefused, .renewalsSpent,
-            .replyRefused, .replyLater, .noReply, .hostNotFound, .replyUnreadable,
-        ].map(\.code),
-        fields: [
-            Headers.table.summary, ClientCall.table.summary, PushTokenCall.table.summary, ContactCall.table.summary,
-            RenewalCall.table.summary, EventsCall.table.summary, EventCall.table.summary, RowCall.table.summary,
-            InlineCall.table.summary,
-        ],
-        replies: .des
+        tables: .init(
+            rules: Rule.des + Rule.desFiles,
+            findings: FindingRow.des + ContactFileFindings.des.all,
+            reasonsOfState: [
+                FindingRow.notRegistered, .identifierMissing, .contactOfAnother, .contactOvertaken, .neverSent,
+                .leavingRefused, .inboxUnknown,
+                .noContent, .replyUnauthenticated, .renewalRefused, .renewalsSpent,
+                .replyRefused, .replyLater, .noReply, .hostNotFound, .replyUnreadable,
+            ].map(\.code),
+            replies: .des,
+            fields: [
+                Headers.table.summary, ClientCall.table.summary, PushTokenCall.table.summary, ContactCall.table.summary,
+                RenewalCall.table.summary, EventsCall.table.summary, EventCall.table.summary, RowCall.table.summary,
+                InlineCall.table.summary,
+            ],
+            limits: [
+                VendorLimit("renewals of the contact token for one request", "3", rule: .des("R33")),
+                VendorLimit("events in one request", "what the engine shows at once: 256", rule: .des("R34")),
+                VendorLimit("requests of the event service in flight", "1", rule: .des("R28")),
+                VendorLimit("event attributes", "texts, no lists or objects", rule: .des("T2")),
+            ]
+        )
     )
 
     private static let noAttributes = Support.unsupported(

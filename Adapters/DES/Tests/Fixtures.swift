@@ -66,25 +66,31 @@ enum Fixture {
         return try AdapterHarness(
             settings: settings,
             credential: idToken,
-            pushPayload: payload,
-            readBack: ReadRequest("inline", arguments: ["viewId": "home-hero"]),
-            simulator: DESSimulator(settings: account),
-            statusAlone: Dictionary(uniqueKeysWithValues: judgedByStatus.map { ($0, RuleID("des", "R31")) }),
-            extras: extras,
-            expectedState: DESScene.expectedState,
-            replies: replies,
-            echoes: [
-                Echo("device event state", from: "events", giving: "track-plain", returning: "track-order") {
-                    WireResponse(200, json: ["deviceEventState": ["inside": $0]])
-                } returned: {
-                    $0.json?["deviceEventState"]?["inside"]
-                }
-            ],
-            handedOut: DESScene.handedOut,
-            storedStates: [
-                StoredState(version: 1, part: .memory, json: storedMemory),
-                StoredState(version: 1, part: .step, json: storedStep),
-            ],
+            samples: .init(
+                pushPayload: payload,
+                readBack: ReadRequest("inline", arguments: ["viewId": "home-hero"]),
+                extras: extras
+            ),
+            vendor: .init(
+                simulator: DESSimulator(settings: account),
+                statusAlone: Dictionary(uniqueKeysWithValues: judgedByStatus.map { ($0, RuleID("des", "R31")) }),
+                replies: replies,
+                echoes: [
+                    Echo("device event state", from: "events", giving: "track-plain", returning: "track-order") {
+                        WireResponse(200, json: ["deviceEventState": ["inside": $0]])
+                    } returned: {
+                        $0.json?["deviceEventState"]?["inside"]
+                    }
+                ]
+            ),
+            memory: .init(
+                expected: DESScene.expectedState,
+                stored: [
+                    StoredState(version: 1, part: .memory, json: storedMemory),
+                    StoredState(version: 1, part: .step, json: storedStep),
+                ]
+            ),
+            secrets: .init(handedOut: DESScene.handedOut),
             exemptions: [
                 // Merged events share their end.
                 Exemption(check: "a refused operation falls alone", sample: "track", rule: RuleID("des", "R32")),

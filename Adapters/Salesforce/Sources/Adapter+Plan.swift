@@ -332,7 +332,7 @@ extension SalesforceDevice {
         in window: PendingOperations<Self>,
         memory: Memory
     ) -> Horizon {
-        let isCut = window.hasMore && changes.count >= Self.descriptor.window / 2
+        let isCut = window.hasMore && changes.count >= Self.descriptor.delivery.window / 2
         let end = isCut ? changes.last?.sequence : nil
         let handOver = changes.first { isHandOver($0.operation, from: memory.registration) }?.sequence
         let next = events.first { memory.registration.isOfNext($0.operation, sequence: $0.sequence) }?.sequence

@@ -5,26 +5,28 @@ extension SalesforceDevice {
     public static let descriptor = AdapterDescriptor(
         id: "salesforce",
         title: "Salesforce Marketing Cloud Engagement (MobilePush)",
-        window: 4096,
+        delivery: .init(window: 4096),
         capabilities: capabilities,
-        limits: [
-            VendorLimit("registrations", "one per 60 s and device", rule: .salesforce("S3")),
-            VendorLimit("effect of a registration", "up to 15 minutes later", rule: .salesforce("S13")),
-            VendorLimit("delay after failures", "60 s doubling to 86,400 s", rule: .salesforce("S8")),
-            VendorLimit("contact key", "254 characters usual, none published for devices", rule: .salesforce("K8")),
-            VendorLimit("attribute name", "128 UTF-16 units", rule: .salesforce("A4")),
-            VendorLimit("attribute names reserved", "\(AttributeRules.reserved.count)", rule: .salesforce("A3")),
-            VendorLimit("attribute value", "none published; the account's column has a size of its own"),
-            VendorLimit("attributes and tags", "none published"),
-            VendorLimit("events in a request", "\(EventRules.batchLimit)", rule: .salesforce("E11")),
-        ],
-        rules: SalesforceRules.all,
-        findings: FindingRow.salesforce,
-        reasonsOfState: [
-            FindingRow.contactKeyNotCleared, .contactKeyNotGiven, .contactKeyBlank, .contactFormer,
-        ].map(\.code),
-        fields: [RegistrationRecord.table.summary, EventRecord.table.summary],
-        replies: .salesforce
+        tables: .init(
+            rules: SalesforceRules.all,
+            findings: FindingRow.salesforce,
+            reasonsOfState: [
+                FindingRow.contactKeyNotCleared, .contactKeyNotGiven, .contactKeyBlank, .contactFormer,
+            ].map(\.code),
+            replies: .salesforce,
+            fields: [RegistrationRecord.table.summary, EventRecord.table.summary],
+            limits: [
+                VendorLimit("registrations", "one per 60 s and device", rule: .salesforce("S3")),
+                VendorLimit("effect of a registration", "up to 15 minutes later", rule: .salesforce("S13")),
+                VendorLimit("delay after failures", "60 s doubling to 86,400 s", rule: .salesforce("S8")),
+                VendorLimit("contact key", "254 characters usual, none published for devices", rule: .salesforce("K8")),
+                VendorLimit("attribute name", "128 UTF-16 units", rule: .salesforce("A4")),
+                VendorLimit("attribute names reserved", "\(AttributeRules.reserved.count)", rule: .salesforce("A3")),
+                VendorLimit("attribute value", "none published; the account's column has a size of its own"),
+                VendorLimit("attributes and tags", "none published"),
+                VendorLimit("events in a request", "\(EventRules.batchLimit)", rule: .salesforce("E11")),
+            ]
+        )
     )
 
     private static let capabilities: Capabilities = [

@@ -27,14 +27,20 @@ import Testing
                 "endpoint": "https://mc0123456789abcdefghijklmnop.device.marketingcloudapis.com",
                 "applicationId": "c0a1b2d3-4e5f-4a6b-8c7d-9e0f1a2b3c4d", "accessToken": token,
             ],
-            pushPayload: ["_sid": "SFMC", "_m": "NDIyOjExNDow", "aps": ["alert": "Spring sale"]],
-            simulator: SalesforceSimulator(settings: ["accessToken": token]),
-            refusal: nil,
-            statusAlone: ["registration": .salesforce("R1"), "events": .salesforce("R1")],
-            extras: extras,
-            expectedState: SalesforceScene.expectedState,
-            handedOut: SalesforceScene.handedOut,
-            storedStates: [StoredState(version: 1, part: .memory, json: memory)],
+            samples: .init(
+                pushPayload: ["_sid": "SFMC", "_m": "NDIyOjExNDow", "aps": ["alert": "Spring sale"]],
+                extras: extras
+            ),
+            vendor: .init(
+                simulator: SalesforceSimulator(settings: ["accessToken": token]),
+                refusal: nil,
+                statusAlone: ["registration": .salesforce("R1"), "events": .salesforce("R1")]
+            ),
+            memory: .init(
+                expected: SalesforceScene.expectedState,
+                stored: [StoredState(version: 1, part: .memory, json: memory)]
+            ),
+            secrets: .init(handedOut: SalesforceScene.handedOut),
             goldens: Goldens()
         )
     }

@@ -163,7 +163,7 @@ import Testing
     }
 
     @Test func `where the window is full, events behind its changes wait`() throws {
-        let window = SalesforceDevice.descriptor.window
+        let window = SalesforceDevice.descriptor.delivery.window
         for (count, isSent) in [(window / 2, true), (window + 1, false)] {
             let bench = try Bench.registered([:], .identify("member-1"))
             for number in 0..<count { bench.capture(.set("n", .integer(Int64(number))), at: 10) }

@@ -152,14 +152,16 @@ import Testing
 
     @Test func `tables agree with one another`() {
         let descriptor = SalesforceDevice.descriptor
-        let rules = Set(descriptor.rules.map(\.id))
-        #expect(rules.count == descriptor.rules.count)
-        #expect(Set(descriptor.findings.map(\.code)).count == descriptor.findings.count)
+        let rules = Set(descriptor.tables.rules.map(\.id))
+        #expect(rules.count == descriptor.tables.rules.count)
+        #expect(Set(descriptor.tables.findings.map(\.code)).count == descriptor.tables.findings.count)
         let named =
-            descriptor.findings.compactMap(\.rule) + SalesforceSettings.table.rows.compactMap(\.rule)
-            + descriptor.fields.flatMap { $0.rows.map(\.rule) } + descriptor.replies.rows.map(\.rule)
-            + descriptor.limits.compactMap(\.rule) + AdapterModule.salesforce.formats.flatMap(\.rules)
+            descriptor.tables.findings.compactMap(\.rule) + SalesforceSettings.table.rows.compactMap(\.rule)
+            + descriptor.tables.fields.flatMap { $0.rows.map(\.rule) } + descriptor.tables.replies.rows.map(\.rule)
+            + descriptor.tables.limits.compactMap(\.rule) + AdapterModule.salesforce.formats.flatMap(\.rules)
         #expect(named.filter { !rules.contains($0) } == [])
-        #expect(descriptor.findings.allSatisfy { !$0.remedy.isEmpty && ($0.severity != .error || $0.error != nil) })
+        #expect(
+            descriptor.tables.findings.allSatisfy { !$0.remedy.isEmpty && ($0.severity != .error || $0.error != nil) }
+        )
     }
 }

@@ -209,7 +209,7 @@ extension AdapterTestDriver<SalesforceDevice, SalesforceSimulator> {
     @Test(.shows("salesforce/S12")) func `a contact key behind the window is sent with what the window shows`() throws {
         let bench = try Bench(["delayRegistrationUntilContactKeyIsSet": true])
         bench.capture(.registerDevice(.sample), at: 0)
-        for number in 0..<SalesforceDevice.descriptor.window {
+        for number in 0..<SalesforceDevice.descriptor.delivery.window {
             bench.capture(.add(PatchbayModel.Tag(rawValue: "t\(number % 100)")), at: 0)
         }
         let id = bench.capture(.identify("anna"), at: 0)

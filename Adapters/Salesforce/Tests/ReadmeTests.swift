@@ -7,7 +7,7 @@ import Testing
 @Suite("Salesforce README") struct ReadmeTests {
     /// The tables of the README, by the names in their markers.
     private var tables: [ReadmeTables.Named] {
-        let fields = SalesforceDevice.descriptor.fields
+        let fields = SalesforceDevice.descriptor.tables.fields
         return [
             ("settings", SalesforceSettings.table.markdown),
             ("registration", fields[0].markdown), ("event", fields[1].markdown),

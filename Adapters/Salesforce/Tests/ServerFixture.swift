@@ -41,33 +41,39 @@ enum ServerFixture {
         let corpus = Corpus(side: .server)
         return try AdapterHarness(
             settings: settings,
-            readBack: ReadRequest("rows", arguments: ["page": 2, "pageSize": 100]),
-            simulator: SalesforceServerSimulator(settings: [
-                "clientId": "9wq3h7kd0s5tm2vb8xc4jn6p", "clientSecret": "c7Xw9-secret-of-the-package",
-                "dataExtensions": ["Shop/People"], "poison": "poison", "tokenLife": 86_400,
-                "restUrl": "mc0123456789abcdefghijklmnop.rest.marketingcloudapis.com",
-            ]),
-            refusal: WireResponse(
-                400,
-                json: ["message": "A value is out of range.", "errorcode": 10_005, "documentation": ""]
+            samples: .init(
+                readBack: ReadRequest("rows", arguments: ["page": 2, "pageSize": 100]),
+                // The driver needs a token before the samples. Only samples that start without state show the token request.
+                preparation: [corpus.operation(0, 0, .changeAttributes([.city: .set("Espoo")]))],
+                extras: extras
             ),
-            // The driver needs a token before the samples. Only samples that start without state show the token request.
-            preparation: [corpus.operation(0, 0, .changeAttributes([.city: .set("Espoo")]))],
-            extras: extras,
-            expectedState: SalesforceServerScene.expectedState,
-            replies: replies,
-            handedOut: ["access_token"],
-            storedStates: [
-                StoredState(version: 1, part: .memory, json: memory),
-                StoredState(
-                    version: 1,
-                    part: .step,
-                    json: [
-                        "most": 25, "job": "job-7", "row": 3, "rows": 50, "isDone": true, "lostJobs": 1,
-                        "verb": "update",
-                    ]
+            vendor: .init(
+                simulator: SalesforceServerSimulator(settings: [
+                    "clientId": "9wq3h7kd0s5tm2vb8xc4jn6p", "clientSecret": "c7Xw9-secret-of-the-package",
+                    "dataExtensions": ["Shop/People"], "poison": "poison", "tokenLife": 86_400,
+                    "restUrl": "mc0123456789abcdefghijklmnop.rest.marketingcloudapis.com",
+                ]),
+                refusal: WireResponse(
+                    400,
+                    json: ["message": "A value is out of range.", "errorcode": 10_005, "documentation": ""]
                 ),
-            ],
+                replies: replies
+            ),
+            memory: .init(
+                expected: SalesforceServerScene.expectedState,
+                stored: [
+                    StoredState(version: 1, part: .memory, json: memory),
+                    StoredState(
+                        version: 1,
+                        part: .step,
+                        json: [
+                            "most": 25, "job": "job-7", "row": 3, "rows": 50, "isDone": true, "lostJobs": 1,
+                            "verb": "update",
+                        ]
+                    ),
+                ]
+            ),
+            secrets: .init(handedOut: ["access_token"]),
             // It is unknown whether the vendor accepted an event that was in flight when the process crashed.
             exemptions: [
                 Exemption(

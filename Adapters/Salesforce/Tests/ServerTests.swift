@@ -675,7 +675,7 @@ import Testing
     @Test(.shows("salesforce/V32", "salesforce/V33", of: SalesforceServer.self))
     func `requests leave at the vendor's rate, refusals are final, and a web page is no answer`() throws {
         let driver = try ServerDriver()
-        #expect(SalesforceServer.descriptor.rate == Rate(2500, per: .seconds(60)))
+        #expect(SalesforceServer.descriptor.delivery.rate == Rate(2500, per: .seconds(60)))
         driver.instead = [
             (
                 "/rowset",

@@ -22,7 +22,7 @@ struct AdapterMaker {
         let table = Adapter.Settings.table
         secretNames = table.secretNames
         nameSetting = Self.nameSettings.first(where: table.rows.map(\.name).contains)
-        usesCredentials = Adapter.descriptor.usesCredentials
+        usesCredentials = Adapter.descriptor.delivery.usesCredentials
         make = { (settings, path, checkOnly) throws(SettingsError) in
             let settings = try table.read(settings, over: Adapter.Settings(), at: path)
             do throws(SettingsError) {

@@ -256,7 +256,7 @@ final class Driver<Adapter: VendorAdapter>: AdapterDriver {
     init(_ adapter: Adapter) {
         self.adapter = adapter
         var descriptor = Adapter.descriptor
-        descriptor.window = min(descriptor.window, adapter.window)
+        descriptor.delivery.window = min(descriptor.delivery.window, adapter.window)
         self.descriptor = descriptor
     }
 
@@ -357,7 +357,7 @@ final class Driver<Adapter: VendorAdapter>: AdapterDriver {
         var meaning = try meaning(said, flight)
         if meaning.suspension != nil || meaning.judgements.contains(where: { $0?.hasFault ?? false }) {
             // Most exchanges have no failure to explain.
-            let named = said.naming(ended.outcome, to: flight.request, by: descriptor.replies)
+            let named = said.naming(ended.outcome, to: flight.request, by: descriptor.tables.replies)
             meaning = try self.meaning(named, flight)
         }
         return (meaning, after == before ? memory : Memory(after))

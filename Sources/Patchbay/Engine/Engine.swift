@@ -449,7 +449,9 @@ package final class Engine {
     /// Forgets a contact's credentials and wakes the operations that wait for one.
     package func credentialDidChange(for contact: String?) throws {
         context.credentials.forget(contact)
-        for runner in runners where delivers && runner.descriptor.usesCredentials { try runner.wake(lane: nil) }
+        for runner in runners where delivers && runner.descriptor.delivery.usesCredentials {
+            try runner.wake(lane: nil)
+        }
     }
 
     /// Wakes delivery: the network connection returned, or the app entered the foreground.

@@ -227,7 +227,7 @@ final class EngineContext {
     /// - Returns: How they entered the route.
     func unregister(_ subject: Subject, _ snapshot: SubjectSnapshot, _ runner: Runner) throws -> [Entry] {
         var contacts = [snapshot.contact]
-        if runner.descriptor.usesCredentials, runner.descriptor.memory == .lane {
+        if runner.descriptor.delivery.usesCredentials, runner.descriptor.memory == .lane {
             contacts = try runner.registeredContacts(subject, snapshot)
             try store.forEachRow(provider: runner.name, subject: subject.rawValue) { row in
                 guard row.kind != nil, let operation = try? EngagementOperation(jsonBytes: row.operation.body) else {

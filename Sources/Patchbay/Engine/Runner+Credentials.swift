@@ -11,7 +11,7 @@ extension Runner {
     ///
     /// - Returns: Whether the operations stay pending; false if the refusal is final or has another cause.
     func refusesCredential(_ ended: Ended, _ meaning: Meaning, in lane: Lane) throws -> Bool {
-        guard descriptor.usesCredentials, let reply = ended.outcome.reply,
+        guard descriptor.delivery.usesCredentials, let reply = ended.outcome.reply,
             !reply.isSuccess || context.credentials.hasRefusals
         else { return false }
         let flight = ended.flight

@@ -122,11 +122,11 @@ extension Runner {
         let outcome = ended.outcome
         let failure = RequestFailure(outcome, to: ended.flight.request)
         // A row that ends the operation is not the reason for waiting: the adapter then repeats by its own policy.
-        let reply: ReplyRow? = descriptor.replies.index(for: outcome).map { descriptor.replies.rows[$0] }
+        let reply: ReplyRow? = descriptor.tables.replies.index(for: outcome).map { descriptor.tables.replies.rows[$0] }
         let isRepeated = reply.map { $0.meaning == .retry || $0.meaning == .suspend } ?? false
         let row: FindingRow? = isRepeated && reply?.finding?.error != nil ? reply?.finding : nil
         // The adapter explains a vendor's reply; the transport's cause explains a failed connection.
-        let vendor = descriptor.replies.vendorReply(outcome, to: ended.flight.request)
+        let vendor = descriptor.tables.replies.vendorReply(outcome, to: ended.flight.request)
         guard let row else {
             var finding = FindingRow.Engine.requestFailed.at(remedy: failure.remedy)
             (finding.error, finding.reason, finding.vendor) = (failure.error, failure.reason, vendor)

@@ -37,7 +37,7 @@ extension Runner {
                 provider: name,
                 lane: lane.key,
                 at: now.milliseconds,
-                limit: max(descriptor.window, Self.portion)
+                limit: max(descriptor.delivery.window, Self.portion)
             )
             try context.store.refresh(&waits.closings, provider: name, lane: lane.key)
         }

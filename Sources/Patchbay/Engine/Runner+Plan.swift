@@ -18,7 +18,7 @@ extension Runner {
         }
         defer { tidy() }
         for lane in lanesDue() {
-            guard !isSuspended, flights.count < descriptor.concurrency, gate == nil else { break }
+            guard !isSuspended, flights.count < descriptor.delivery.concurrency, gate == nil else { break }
             do {
                 if let dispatch = try plan(lane) { send(dispatch) }
             } catch {
@@ -232,7 +232,7 @@ extension Runner {
             request: request,
             lane: lane.key,
             operations: ids,
-            timeout: descriptor.timeout
+            timeout: descriptor.delivery.timeout
         )
     }
 
@@ -283,6 +283,6 @@ extension Runner {
     func hasSpun(_ lane: Lane, now: Instant) -> Bool {
         lane.spins = lane.lastPlan == now ? lane.spins + 1 : 0
         lane.lastPlan = now
-        return lane.spins > 3 * descriptor.window + 64
+        return lane.spins > 3 * descriptor.delivery.window + 64
     }
 }

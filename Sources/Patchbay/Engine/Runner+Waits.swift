@@ -143,7 +143,7 @@ extension Runner {
 
     /// Returns why there is no usable credential, if the adapter waits for one.
     private func credentialProblems(_ operations: [Waiting], _ because: Finding) -> [Finding] {
-        guard descriptor.usesCredentials, because.error == .unauthenticated else { return [] }
+        guard descriptor.delivery.usesCredentials, because.error == .unauthenticated else { return [] }
         let contacts = Set(
             operations.filter { $0.credential == nil }.map { $0.operation.contact.map(ScalarString.init) }
         )

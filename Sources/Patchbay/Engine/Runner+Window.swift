@@ -39,12 +39,12 @@ extension Runner {
     /// Nil if an operation could not be read. It was then rejected, or the provider is suspended.
     private func stored(behind questions: [Waiting], in lane: Lane) throws -> Window? {
         let credentials = CredentialDriver(context: context, provider: name)
-        let isEnough = lane.window?.isEnough(of: descriptor.window) ?? false
+        let isEnough = lane.window?.isEnough(of: descriptor.delivery.window) ?? false
         // If so, the last window is used again.
         if try !isEnough || !context.store.isCurrent(lane.window?.index.version) {
             guard try fillWindow(of: lane, credentials) else { return nil }
         }
-        if descriptor.usesCredentials { lane.window?.sign(credentials, driver) }
+        if descriptor.delivery.usesCredentials { lane.window?.sign(credentials, driver) }
         guard var window = lane.window?.shown else { return nil }
         guard !questions.isEmpty else { return window }
         let all = questions + window.operations
@@ -72,7 +72,7 @@ extension Runner {
         let (sequences, hasMore) = try context.store.window(
             provider: name,
             lane: lane.key,
-            limit: descriptor.window,
+            limit: descriptor.delivery.window,
             mayBeClosed: lane.waits.closings.isAny,
             index: &index,
             known: window.hasGroups ? [] : window.sequences,
@@ -99,7 +99,7 @@ extension Runner {
         }
         window.index = index
         let hidden = hasMore ? try hidden(in: lane, behind: sequences[...]) : HiddenOperations()
-        window.fill(sequences, reading: news, limit: descriptor.window, hasMore: hasMore, hidden: hidden)
+        window.fill(sequences, reading: news, limit: descriptor.delivery.window, hasMore: hasMore, hidden: hidden)
         keep(window, of: lane)
         return true
     }
@@ -163,7 +163,8 @@ extension Runner {
         _ credentials: CredentialDriver? = nil
     ) -> Waiting {
         let credentials =
-            descriptor.usesCredentials ? credentials ?? CredentialDriver(context: context, provider: name) : nil
+            descriptor.delivery.usesCredentials
+            ? credentials ?? CredentialDriver(context: context, provider: name) : nil
         let facts = Waiting.Facts(
             operation: operation,
             sequence: row.operation.sequence,
@@ -188,7 +189,7 @@ extension Runner {
             step: read.step,
             failures: read.failures,
             refusals: read.refusals,
-            credential: descriptor.usesCredentials
+            credential: descriptor.delivery.usesCredentials
                 ? context.credential(name, read.operation.contact.map(ScalarString.init)) : nil
         )
         return Waiting(facts, driver)

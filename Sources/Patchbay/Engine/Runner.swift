@@ -40,7 +40,7 @@ final class Runner {
     init(name: String, driver: any AdapterDriver, context: EngineContext) {
         (self.name, self.driver, self.context) = (name, driver, context)
         descriptor = driver.descriptor
-        rate = descriptor.rate
+        rate = descriptor.delivery.rate
     }
 
     /// Whether a request is in flight.
@@ -49,7 +49,7 @@ final class Runner {
     /// The earliest instant at which a lane is due. It may be in the past.
     var nextPlan: Instant? {
         // Without a free slot, no lane can be planned. The next outcome frees one.
-        guard !isSuspended, !isPaused, flights.count < descriptor.concurrency else { return nextDeadline }
+        guard !isSuspended, !isPaused, flights.count < descriptor.delivery.concurrency else { return nextDeadline }
         var due = nextAdmission
         for lane in lanes.values where lane.flight == nil { due = due.orEarlier(lane.due) }
         return pastGate(due).orEarlier(nextDeadline)

@@ -43,63 +43,100 @@ public struct AdapterDescriptor: Sendable {
     public var memory: MemoryScope
     /// The version of the encoding of memory and steps.
     public var stateVersion: Int
-    /// The maximum number of operations that a plan examines.
-    public var window: Int
-    /// The maximum number of requests in flight for the provider, over all lanes.
-    public var concurrency: Int
-    /// The maximum request rate over all lanes; nil if the vendor documents none. A configuration may override it.
-    public var rate: Rate?
-    /// Whether operations carry their contact's credential (``Pending/credential``).
-    ///
-    /// The engine asks the app, keeps expired and refused credentials back, and asks again. If an exchange whose request
-    /// contains the credential would end operations, or stop the provider, with the error `unauthenticated` (or after HTTP
-    /// 401), the engine discards that interpretation and keeps the operations pending, unless a second, different credential
-    /// was refused.
-    public var usesCredentials: Bool
-    /// The time that the engine waits for a reply.
-    public var timeout: Duration
+    /// The engine's limits for requests to the API.
+    public var delivery: Delivery
     /// The capabilities of the API.
     public var capabilities: Capabilities
-    /// The limits that the vendor documents.
-    public var limits: [VendorLimit]
-    /// The vendor's rules.
-    public var rules: [Rule]
-    /// All findings that the adapter may report about an operation.
-    public var findings: [FindingRow]
-    /// The finding codes with which `plan` may reject an operation that `examine` accepted, for reasons of state.
-    public var reasonsOfState: [String]
-    /// The fields of each wire record, for documentation and tests. They are computed on access.
-    public var fields: [FieldTableSummary] { makeFields() }
-    private let makeFields: @Sendable () -> [FieldTableSummary]
-    /// The meanings of the vendor's replies.
-    public var replies: ReplyTable
+    /// The vendor's rules, findings, replies and wire records.
+    public var tables: Tables
 
     /// Creates a descriptor.
+    ///
+    /// - Parameters:
+    ///   - id: The id that configurations use.
+    ///   - title: The name of the vendor's product, for display.
+    ///   - side: Whether it is a device API or a server API.
+    ///   - memory: The scope of the adapter's memory.
+    ///   - stateVersion: The version of the encoding of memory and steps.
+    ///   - delivery: The engine's limits for requests to the API.
+    ///   - capabilities: The capabilities of the API.
+    ///   - tables: The vendor's rules, findings, replies and wire records.
     public init(
         id: AdapterID,
         title: String,
         side: Side = .device,
         memory: MemoryScope = .lane,
         stateVersion: Int = 1,
-        window: Int = 256,
-        concurrency: Int = 4,
-        rate: Rate? = nil,
-        usesCredentials: Bool = false,
-        timeout: Duration = .seconds(60),
+        delivery: Delivery = Delivery(),
         capabilities: Capabilities,
-        limits: [VendorLimit] = [],
-        rules: [Rule],
-        findings: [FindingRow],
-        reasonsOfState: [String] = [],
-        fields: @autoclosure @escaping @Sendable () -> [FieldTableSummary] = [],
-        replies: ReplyTable
+        tables: Tables
     ) {
-        (self.id, self.title, self.side, self.memory) = (id, title, side, memory)
-        (self.stateVersion, self.window, self.concurrency) = (stateVersion, window, concurrency)
-        self.rate = rate
-        (self.usesCredentials, self.timeout, self.capabilities) = (usesCredentials, timeout, capabilities)
-        (self.limits, self.rules, self.findings) = (limits, rules, findings)
-        (self.reasonsOfState, self.makeFields, self.replies) = (reasonsOfState, fields, replies)
+        (self.id, self.title, self.side) = (id, title, side)
+        (self.memory, self.stateVersion) = (memory, stateVersion)
+        (self.delivery, self.capabilities, self.tables) = (delivery, capabilities, tables)
+    }
+}
+
+extension AdapterDescriptor {
+    /// The limits that the engine keeps for requests to an API.
+    public struct Delivery: Sendable {
+        /// The maximum number of operations that a plan examines.
+        public var window: Int
+        /// The maximum number of requests in flight for the provider, over all lanes.
+        public var concurrency: Int
+        /// The maximum request rate over all lanes; nil if the vendor documents none. A configuration may override it.
+        public var rate: Rate?
+        /// The time that the engine waits for a reply.
+        public var timeout: Duration
+        /// Whether operations carry their contact's credential (``Pending/credential``).
+        ///
+        /// The engine asks the app, keeps expired and refused credentials back, and asks again. If an exchange whose request
+        /// contains the credential would end operations, or stop the provider, with the error `unauthenticated` (or after
+        /// HTTP 401), the engine discards that interpretation and keeps the operations pending, unless a second, different
+        /// credential was refused.
+        public var usesCredentials: Bool
+
+        /// Creates limits.
+        public init(
+            window: Int = 256,
+            concurrency: Int = 4,
+            rate: Rate? = nil,
+            timeout: Duration = .seconds(60),
+            usesCredentials: Bool = false
+        ) {
+            (self.window, self.concurrency, self.rate) = (window, concurrency, rate)
+            (self.timeout, self.usesCredentials) = (timeout, usesCredentials)
+        }
+    }
+
+    /// The tables that describe the vendor's rules and that documentation and tests read.
+    public struct Tables: Sendable {
+        /// The vendor's rules.
+        public var rules: [Rule]
+        /// All findings that the adapter may report about an operation.
+        public var findings: [FindingRow]
+        /// The finding codes with which `plan` may reject an operation that `examine` accepted, for reasons of state.
+        public var reasonsOfState: [String]
+        /// The meanings of the vendor's replies.
+        public var replies: ReplyTable
+        /// The fields of each wire record. They are computed on access.
+        public var fields: [FieldTableSummary] { makeFields() }
+        private let makeFields: @Sendable () -> [FieldTableSummary]
+        /// The limits that the vendor documents.
+        public var limits: [VendorLimit]
+
+        /// Creates tables.
+        public init(
+            rules: [Rule],
+            findings: [FindingRow],
+            reasonsOfState: [String] = [],
+            replies: ReplyTable,
+            fields: @autoclosure @escaping @Sendable () -> [FieldTableSummary] = [],
+            limits: [VendorLimit] = []
+        ) {
+            (self.rules, self.findings, self.reasonsOfState) = (rules, findings, reasonsOfState)
+            (self.replies, self.makeFields, self.limits) = (replies, fields, limits)
+        }
     }
 }
 

@@ -68,7 +68,7 @@ public protocol VendorAdapter: Sendable {
 
 extension VendorAdapter {
     /// The descriptor's window.
-    public var window: Int { Self.descriptor.window }
+    public var window: Int { Self.descriptor.delivery.window }
     public func examine(_ operation: EngagementOperation) -> [Finding] { [] }
     public func examine(_ credential: Secret) -> Finding? { nil }
     /// Returns false, for adapters without accounts of their own.

@@ -82,7 +82,7 @@ extension RecordFormat {
             let capabilities = descriptor.capabilities.listed.map { capability, support -> (String, JSONValue) in
                 (capability.rawValue, ["support": .string(support.word), "note": .string(support.note)])
             }
-            let limits = descriptor.limits.map { limit -> JSONValue in
+            let limits = descriptor.tables.limits.map { limit -> JSONValue in
                 ["what": .string(limit.what), "limit": .string(limit.limit)]
             }
             let formats = module.formats.map { format -> JSONValue in
@@ -98,7 +98,7 @@ extension RecordFormat {
                 "capabilities": .object(JSONObject(capabilities)),
                 "limits": .array(limits),
                 "formats": .array(formats),
-                "rules": .integer(descriptor.rules.count),
+                "rules": .integer(descriptor.tables.rules.count),
             ]
         }
     }
@@ -136,7 +136,7 @@ extension RecordFormat {
                 let word = note.isEmpty ? support.word : support.word.padded(to: 11)
                 try console.data("  \(capability.rawValue.padded(to: width))  \(word)\(note)")
             }
-            for limit in descriptor.limits { try console.data("  limit: \(limit.what), \(limit.limit)") }
+            for limit in descriptor.tables.limits { try console.data("  limit: \(limit.what), \(limit.limit)") }
         }
         try describe(module.formats, on: console)
         try console.data("")

@@ -29,10 +29,10 @@ struct ServerAsker: Sendable {
             var found: [ScalarString: Contact] = [:]
             var rest = questions[...]
             // Sends as many queries at once as the vendor allows.
-            for question in rest.prefix(type(of: server).descriptor.concurrency) {
+            for question in rest.prefix(type(of: server).descriptor.delivery.concurrency) {
                 group.addTask { try await ask(.keys(question), about: question.first) }
             }
-            rest = rest.dropFirst(type(of: server).descriptor.concurrency)
+            rest = rest.dropFirst(type(of: server).descriptor.delivery.concurrency)
             while let some = try await group.next() {
                 found.merge(some) { first, _ in first }
                 if let next = rest.popFirst() { group.addTask { try await ask(.keys(next), about: next.first) } }

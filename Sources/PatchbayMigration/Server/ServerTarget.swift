@@ -45,7 +45,9 @@ public struct ServerTarget: Sendable {
 
     /// The maximum number of operations of a migration in progress. It is large enough to fill each request of the server
     /// API while further operations are prepared.
-    var window: Int { min(40_000, max(1_000, 4 * descriptor.window * min(4, descriptor.concurrency))) }
+    var window: Int {
+        min(40_000, max(1_000, 4 * descriptor.delivery.window * min(4, descriptor.delivery.concurrency)))
+    }
 
     /// Whether the server API can be read.
     public var canRead: Bool { server.reading != nil }
@@ -79,7 +81,7 @@ public struct ServerTarget: Sendable {
 
     /// The numbers of requests for an amount of work, at the provider's rate, and the times to wait for jobs.
     func ways(of amount: ServerAmount) -> [(route: ImportRoute, requests: Int, wait: Duration?)] {
-        let rate = provider.rate ?? descriptor.rate
+        let rate = provider.rate ?? descriptor.delivery.rate
         var amount = amount
         if settings.jobSeconds > 0 { amount.jobTime = .seconds(settings.jobSeconds) }
         var ways = server.work(for: amount).filter { $0.requests > 0 }

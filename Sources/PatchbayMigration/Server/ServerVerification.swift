@@ -156,7 +156,9 @@ public struct ServerVerification {
             }
             waiting.append(entries)
             let keys = waiting.joined().map(\.text)
-            guard share == FieldStore.shares - 1 || keys.count >= most * target.descriptor.concurrency else { continue }
+            guard share == FieldStore.shares - 1 || keys.count >= most * target.descriptor.delivery.concurrency else {
+                continue
+            }
             let partProgress = ServerProgress(records: verification.compared, underway: keys.count)
             let held = try await asker.telling(partProgress, surroundings) {
                 try await asker.contacts(of: keys.eachOnce.sorted())

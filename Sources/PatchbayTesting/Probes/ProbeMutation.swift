@@ -80,7 +80,7 @@ private struct Mutant<Base: VendorAdapter>: VendorAdapter {
 
     /// The finding of a wait for the next contact.
     private static var contactWaiting: FindingRow? {
-        descriptor.findings.first { $0.code == "\(descriptor.id.rawValue).contact.waiting" }
+        descriptor.tables.findings.first { $0.code == "\(descriptor.id.rawValue).contact.waiting" }
     }
 
     init(_ base: Base, _ mutation: ProbeMutation) { (self.base, self.mutation) = (base, mutation) }

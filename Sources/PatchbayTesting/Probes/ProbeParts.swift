@@ -49,13 +49,13 @@ extension AdapterDescriptor {
             title: "Probe",
             side: memory == .lane ? .device : .server,
             memory: memory,
-            window: window,
-            concurrency: concurrency,
-            usesCredentials: usesCredentials,
+            delivery: .init(window: window, concurrency: concurrency, usesCredentials: usesCredentials),
             capabilities: [.operation(.track): .native()],
-            rules: [],
-            findings: [],
-            replies: ReplyTable([], otherwise: .otherwise(.retry, rule: RuleID("probe", "1")))
+            tables: .init(
+                rules: [],
+                findings: [],
+                replies: ReplyTable([], otherwise: .otherwise(.retry, rule: RuleID("probe", "1")))
+            )
         )
     }
 }

@@ -31,12 +31,13 @@ private struct FactsDevice: VendorAdapter {
     static let descriptor = AdapterDescriptor(
         id: "facts",
         title: "Facts",
-        window: 4,
-        usesCredentials: true,
+        delivery: .init(window: 4, usesCredentials: true),
         capabilities: [:],
-        rules: [],
-        findings: [refused],
-        replies: ReplyTable([], otherwise: .otherwise(.refused, refused, rule: RuleID("facts", "1")))
+        tables: .init(
+            rules: [],
+            findings: [refused],
+            replies: ReplyTable([], otherwise: .otherwise(.refused, refused, rule: RuleID("facts", "1")))
+        )
     )
 
     let settings: Settings

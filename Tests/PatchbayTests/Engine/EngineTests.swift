@@ -554,9 +554,11 @@ struct TolerantProbe: VendorAdapter {
         id: "tolerant",
         title: "Tolerant",
         capabilities: [:],
-        rules: [],
-        findings: [],
-        replies: ReplyTable([], otherwise: .otherwise(.accepted, rule: RuleID("tolerant", "1")))
+        tables: .init(
+            rules: [],
+            findings: [],
+            replies: ReplyTable([], otherwise: .otherwise(.accepted, rule: RuleID("tolerant", "1")))
+        )
     )
 
     init(settings: Settings) {}

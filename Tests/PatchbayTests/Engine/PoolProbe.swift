@@ -46,12 +46,13 @@ struct PoolProbe: VendorAdapter {
         title: "Pool",
         side: .server,
         memory: .provider,
-        window: 8,
-        concurrency: 2,
+        delivery: .init(window: 8, concurrency: 2),
         capabilities: [.operation(.track): .native()],
-        rules: [],
-        findings: [ProbeDevice.refused, ProbeDevice.waiting],
-        replies: ReplyTable([], otherwise: .otherwise(.refused, ProbeDevice.refused, rule: RuleID("pool", "1")))
+        tables: .init(
+            rules: [],
+            findings: [ProbeDevice.refused, ProbeDevice.waiting],
+            replies: ReplyTable([], otherwise: .otherwise(.refused, ProbeDevice.refused, rule: RuleID("pool", "1")))
+        )
     )
 
     let settings: Settings
@@ -138,9 +139,11 @@ struct VersionedProbe<Version: StateVersion>: VendorAdapter {
             title: "Versioned",
             stateVersion: Version.number,
             capabilities: [.operation(.track): .native()],
-            rules: [],
-            findings: [ProbeDevice.refused],
-            replies: ReplyTable([], otherwise: .otherwise(.refused, ProbeDevice.refused, rule: RuleID("v", "1")))
+            tables: .init(
+                rules: [],
+                findings: [ProbeDevice.refused],
+                replies: ReplyTable([], otherwise: .otherwise(.refused, ProbeDevice.refused, rule: RuleID("v", "1")))
+            )
         )
     }
 

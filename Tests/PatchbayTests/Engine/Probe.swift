@@ -67,12 +67,13 @@ struct ProbeDevice: VendorAdapter {
     static let descriptor = AdapterDescriptor(
         id: "probe",
         title: "Probe",
-        window: 64,
-        usesCredentials: true,
+        delivery: .init(window: 64, usesCredentials: true),
         capabilities: [.operation(.track): .native()],
-        rules: [],
-        findings: [refused, waiting, unsigned],
-        replies: ReplyTable([], otherwise: .otherwise(.refused, refused, rule: RuleID("probe", "1")))
+        tables: .init(
+            rules: [],
+            findings: [refused, waiting, unsigned],
+            replies: ReplyTable([], otherwise: .otherwise(.refused, refused, rule: RuleID("probe", "1")))
+        )
     )
 
     let settings: Settings

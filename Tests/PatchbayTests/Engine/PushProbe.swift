@@ -23,9 +23,11 @@ struct PushProbe: VendorAdapter {
         id: "push",
         title: "Push",
         capabilities: [.event(.push): .native()],
-        rules: [],
-        findings: [foreign, ProbeDevice.refused],
-        replies: ReplyTable([], otherwise: .otherwise(.refused, ProbeDevice.refused, rule: RuleID("push", "1")))
+        tables: .init(
+            rules: [],
+            findings: [foreign, ProbeDevice.refused],
+            replies: ReplyTable([], otherwise: .otherwise(.refused, ProbeDevice.refused, rule: RuleID("push", "1")))
+        )
     )
 
     let settings: Settings

@@ -246,11 +246,13 @@ struct PickyDevice: VendorAdapter {
     static let descriptor = AdapterDescriptor(
         id: "picky",
         title: "Picky",
-        window: 1,
+        delivery: .init(window: 1),
         capabilities: [.operation(.track): .native()],
-        rules: [],
-        findings: [refused],
-        replies: ReplyTable([], otherwise: .otherwise(.refused, refused, rule: RuleID("picky", "1")))
+        tables: .init(
+            rules: [],
+            findings: [refused],
+            replies: ReplyTable([], otherwise: .otherwise(.refused, refused, rule: RuleID("picky", "1")))
+        )
     )
 
     init(settings: Settings) {}

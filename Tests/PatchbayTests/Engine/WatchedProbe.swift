@@ -27,11 +27,13 @@ struct WatchedProbe: VendorAdapter {
     static let descriptor = AdapterDescriptor(
         id: "watched",
         title: "Watched",
-        window: 16,
+        delivery: .init(window: 16),
         capabilities: [:],
-        rules: [],
-        findings: [],
-        replies: ReplyTable([], otherwise: .otherwise(.accepted, rule: RuleID("watched", "1")))
+        tables: .init(
+            rules: [],
+            findings: [],
+            replies: ReplyTable([], otherwise: .otherwise(.accepted, rule: RuleID("watched", "1")))
+        )
     )
 
     let log: AdapterLog

@@ -8,30 +8,35 @@ extension AcousticServer {
         title: "Acoustic Campaign (XML and REST)",
         side: .server,
         memory: .provider,
-        window: 1000,
-        concurrency: 10,
+        delivery: .init(window: 1000, concurrency: 10),
         capabilities: capabilities,
-        limits: [
-            VendorLimit("requests at once", "10 of a whole organisation, the 11th is refused", rule: .acoustic("S4")),
-            VendorLimit("tokens", "live 4 hours; the same one for 3 hours", rule: .acoustic("S2")),
-            VendorLimit("text", "4000 characters", rule: .acoustic("S19")),
-            VendorLimit("number", "255 digits", rule: .acoustic("S19")),
-            VendorLimit("value of a selection", "100 characters", rule: .acoustic("S18")),
-            VendorLimit("column name", "3 to 255 characters", rule: .acoustic("S14")),
-            VendorLimit("contacts of a call", "one", rule: .acoustic("S6")),
-            VendorLimit("events in a request", "none published; a setting", rule: .acoustic("S40")),
-            VendorLimit("contacts of an erasure job", "none published; a setting", rule: .acoustic("S33")),
-        ],
-        rules: AcousticServerRules.all,
-        findings: ServerFinding.all,
-        fields: [
-            AcousticTokenRequest.table.summary, RecipientRecord.adding.summary, RecipientRecord.updating.summary,
-            RecipientRecord.selecting.summary, RecipientRecord.optingOut.summary, RecipientRecord.removing.summary,
-            ImportRecord.table.summary, JobRecord.table.summary, BehaviorRecord.table.summary,
-            ConsentRecord.table.summary, ListMemberRecord.table.summary, NewListRecord.table.summary,
-            MetaDataRecord.table.summary, ExportRecord.table.summary,
-        ],
-        replies: .acousticServer
+        tables: .init(
+            rules: AcousticServerRules.all,
+            findings: ServerFinding.all,
+            replies: .acousticServer,
+            fields: [
+                AcousticTokenRequest.table.summary, RecipientRecord.adding.summary, RecipientRecord.updating.summary,
+                RecipientRecord.selecting.summary, RecipientRecord.optingOut.summary, RecipientRecord.removing.summary,
+                ImportRecord.table.summary, JobRecord.table.summary, BehaviorRecord.table.summary,
+                ConsentRecord.table.summary, ListMemberRecord.table.summary, NewListRecord.table.summary,
+                MetaDataRecord.table.summary, ExportRecord.table.summary,
+            ],
+            limits: [
+                VendorLimit(
+                    "requests at once",
+                    "10 of a whole organisation, the 11th is refused",
+                    rule: .acoustic("S4")
+                ),
+                VendorLimit("tokens", "live 4 hours; the same one for 3 hours", rule: .acoustic("S2")),
+                VendorLimit("text", "4000 characters", rule: .acoustic("S19")),
+                VendorLimit("number", "255 digits", rule: .acoustic("S19")),
+                VendorLimit("value of a selection", "100 characters", rule: .acoustic("S18")),
+                VendorLimit("column name", "3 to 255 characters", rule: .acoustic("S14")),
+                VendorLimit("contacts of a call", "one", rule: .acoustic("S6")),
+                VendorLimit("events in a request", "none published; a setting", rule: .acoustic("S40")),
+                VendorLimit("contacts of an erasure job", "none published; a setting", rule: .acoustic("S33")),
+            ]
+        )
     )
 
     private static let asColumn = "a Yes/No column that the settings name"

@@ -9,18 +9,24 @@ extension AdobeClassicDevice {
         title: "Adobe Campaign Classic",
         side: .device,
         memory: .lane,
-        timeout: .seconds(30),
+        delivery: .init(timeout: .seconds(30)),
         capabilities: capabilities,
-        limits: [
-            VendorLimit("attempts of one operation", "1; unlimited where it takes a person off", rule: .adobe("C18")),
-            VendorLimit("operations in one request", "1"),
-            VendorLimit("values of parameters", "one text each", rule: .adobe("C13")),
-        ],
-        rules: Rule.adobeClassic,
-        findings: FindingRow.adobeClassic,
-        reasonsOfState: [FindingRow.classicFailed, .classicLost, .classicUnsent, .personLeft].map(\.code),
-        fields: [ClassicTrackingCall.table.summary, ClassicRegistrationCall.table.summary],
-        replies: .adobeClassic
+        tables: .init(
+            rules: Rule.adobeClassic,
+            findings: FindingRow.adobeClassic,
+            reasonsOfState: [FindingRow.classicFailed, .classicLost, .classicUnsent, .personLeft].map(\.code),
+            replies: .adobeClassic,
+            fields: [ClassicTrackingCall.table.summary, ClassicRegistrationCall.table.summary],
+            limits: [
+                VendorLimit(
+                    "attempts of one operation",
+                    "1; unlimited where it takes a person off",
+                    rule: .adobe("C18")
+                ),
+                VendorLimit("operations in one request", "1"),
+                VendorLimit("values of parameters", "one text each", rule: .adobe("C13")),
+            ]
+        )
     )
 
     private static let rest = "A device can't tell; the web services are for back ends."

@@ -7,24 +7,25 @@ extension AdobeServer {
         title: "Adobe Campaign Standard (REST)",
         side: .server,
         memory: .provider,
-        window: 512,
-        concurrency: 4,
+        delivery: .init(window: 512, concurrency: 4),
         capabilities: capabilities,
-        limits: [
-            VendorLimit("requests", "by the licence agreement; no figures are public", rule: .adobe("B30")),
-            VendorLimit("profiles of a request", "one", rule: .adobe("B11")),
-            VendorLimit("rows of a page", "25 unless asked for more; 100 here", rule: .adobe("B34")),
-            VendorLimit("tables without a next page", "over 100,000 rows, unless asked for", rule: .adobe("B34")),
-            VendorLimit("texts", "20 to 128 characters, by field", rule: .adobe("B14")),
-            VendorLimit("a token", "86,399 seconds in the vendor's example", rule: .adobe("B2")),
-        ],
-        rules: AdobeServerRules.all,
-        findings: ServerFinding.all,
-        fields: [
-            AdobeTokenRequest.table.summary, ProfileRecord.table.summary, ServiceRecord.table.summary,
-            SubscriptionRecord.table.summary,
-        ],
-        replies: .adobeServer
+        tables: .init(
+            rules: AdobeServerRules.all,
+            findings: ServerFinding.all,
+            replies: .adobeServer,
+            fields: [
+                AdobeTokenRequest.table.summary, ProfileRecord.table.summary, ServiceRecord.table.summary,
+                SubscriptionRecord.table.summary,
+            ],
+            limits: [
+                VendorLimit("requests", "by the licence agreement; no figures are public", rule: .adobe("B30")),
+                VendorLimit("profiles of a request", "one", rule: .adobe("B11")),
+                VendorLimit("rows of a page", "25 unless asked for more; 100 here", rule: .adobe("B34")),
+                VendorLimit("tables without a next page", "over 100,000 rows, unless asked for", rule: .adobe("B34")),
+                VendorLimit("texts", "20 to 128 characters, by field", rule: .adobe("B14")),
+                VendorLimit("a token", "86,399 seconds in the vendor's example", rule: .adobe("B2")),
+            ]
+        )
     )
 
     private static let asService = "a service that the settings name"

@@ -9,26 +9,29 @@ extension AdobeDevice {
         title: "Adobe Campaign Standard",
         side: .device,
         memory: .lane,
-        timeout: .seconds(5),
+        delivery: .init(timeout: .seconds(5)),
         capabilities: capabilities,
-        limits: [
-            VendorLimit(
-                "pause before a repeat",
-                "30 seconds, or a longer Retry-After up to 1 hour",
-                rule: .adobe("Q3")
-            ),
-            VendorLimit("repeats of one request", "none", rule: .adobe("Q3")),
-            VendorLimit("identity", "38 decimal digits", rule: .adobe("I1")),
-            VendorLimit("operations in one request", "1"),
-            VendorLimit("values of fields", "one text each", rule: .adobe("P4")),
-        ],
-        rules: Rule.adobe + Rule.adobeFiles,
-        findings: FindingRow.adobe + ContactFileFindings.adobe.all + [ContactFileFindings.adobe.otherKey],
-        reasonsOfState: [FindingRow.personOther, .personLeft, .identityForgotten, .tokenKept].map(\.code),
-        fields: [
-            TrackingCall.table.summary, ProfileCall.table.summary, TokenCall.table.summary, OptOutCall.table.summary,
-        ],
-        replies: .adobeHits
+        tables: .init(
+            rules: Rule.adobe + Rule.adobeFiles,
+            findings: FindingRow.adobe + ContactFileFindings.adobe.all + [ContactFileFindings.adobe.otherKey],
+            reasonsOfState: [FindingRow.personOther, .personLeft, .identityForgotten, .tokenKept].map(\.code),
+            replies: .adobeHits,
+            fields: [
+                TrackingCall.table.summary, ProfileCall.table.summary, TokenCall.table.summary,
+                OptOutCall.table.summary,
+            ],
+            limits: [
+                VendorLimit(
+                    "pause before a repeat",
+                    "30 seconds, or a longer Retry-After up to 1 hour",
+                    rule: .adobe("Q3")
+                ),
+                VendorLimit("repeats of one request", "none", rule: .adobe("Q3")),
+                VendorLimit("identity", "38 decimal digits", rule: .adobe("I1")),
+                VendorLimit("operations in one request", "1"),
+                VendorLimit("values of fields", "one text each", rule: .adobe("P4")),
+            ]
+        )
     )
 
     private static let rest = "A device can't tell; the REST interface is for back ends."

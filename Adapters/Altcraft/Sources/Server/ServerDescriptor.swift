@@ -7,23 +7,28 @@ extension AltcraftServer {
         title: "Altcraft platform (API)",
         side: .server,
         memory: .provider,
-        window: 2500,
-        concurrency: 4,
+        delivery: .init(window: 2500, concurrency: 4),
         capabilities: capabilities,
-        limits: [
-            VendorLimit("profiles of a request", "10,000 and 10 MB, as recommended; 2,500 here", rule: .altcraft("V7")),
-            VendorLimit("profiles of a page", "1,000", rule: .altcraft("V20")),
-            VendorLimit("name of a goal", "128 characters", rule: .altcraft("V16")),
-            VendorLimit("data of a goal", "1 KB, flat", rule: .altcraft("V17")),
-            VendorLimit("requests", "no rate is documented", rule: .altcraft("V21")),
-        ],
-        rules: AltcraftServerRules.all,
-        findings: ServerFinding.all,
-        fields: [
-            BatchRecord.table.summary, ImportSubscription.table.summary, DeletionRecord.table.summary,
-            GoalRecord.table.summary, PushRecord.table.summary, PageRecord.table.summary,
-        ],
-        replies: .altcraftServer
+        tables: .init(
+            rules: AltcraftServerRules.all,
+            findings: ServerFinding.all,
+            replies: .altcraftServer,
+            fields: [
+                BatchRecord.table.summary, ImportSubscription.table.summary, DeletionRecord.table.summary,
+                GoalRecord.table.summary, PushRecord.table.summary, PageRecord.table.summary,
+            ],
+            limits: [
+                VendorLimit(
+                    "profiles of a request",
+                    "10,000 and 10 MB, as recommended; 2,500 here",
+                    rule: .altcraft("V7")
+                ),
+                VendorLimit("profiles of a page", "1,000", rule: .altcraft("V20")),
+                VendorLimit("name of a goal", "128 characters", rule: .altcraft("V16")),
+                VendorLimit("data of a goal", "1 KB, flat", rule: .altcraft("V17")),
+                VendorLimit("requests", "no rate is documented", rule: .altcraft("V21")),
+            ]
+        )
     )
 
     private static let asResource = "a resource that the settings name; its address is asked for first"

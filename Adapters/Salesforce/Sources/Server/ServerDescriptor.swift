@@ -7,27 +7,28 @@ extension SalesforceServer {
         title: "Salesforce Marketing Cloud Engagement (REST)",
         side: .server,
         memory: .provider,
-        window: 2500,
-        concurrency: 4,
-        rate: Rate(2500, per: .seconds(60)),
+        delivery: .init(window: 2500, concurrency: 4, rate: Rate(2500, per: .seconds(60))),
         capabilities: capabilities,
-        limits: [
-            // No figure is published. Public sources quote the vendor's support with this one (secondary).
-            VendorLimit("requests", "about 2,500 a minute, as support is quoted"),
-            VendorLimit("tokens", "about one for each 20 minutes", rule: .salesforce("V2")),
-            VendorLimit("rows of a row set", "50 rows, 50 columns", rule: .salesforce("V9")),
-            VendorLimit("rows of a job", "2,500 rows and 5,500,000 bytes", rule: .salesforce("V17")),
-            VendorLimit("text of a column", "4,000 characters", rule: .salesforce("V39")),
-            VendorLimit("rows of a page", "2,500", rule: .salesforce("V34")),
-            VendorLimit("calls a year", "2 to 200 million, by edition"),
-        ],
-        rules: SalesforceServerRules.all,
-        findings: ServerFinding.all,
-        fields: [
-            TokenRequest.table.summary, RowRecord.table.summary, JobRecord.table.summary, ContactRecord.table.summary,
-            DeletionRecord.table.summary, JourneyRecord.table.summary,
-        ],
-        replies: .salesforceServer
+        tables: .init(
+            rules: SalesforceServerRules.all,
+            findings: ServerFinding.all,
+            replies: .salesforceServer,
+            fields: [
+                TokenRequest.table.summary, RowRecord.table.summary, JobRecord.table.summary,
+                ContactRecord.table.summary,
+                DeletionRecord.table.summary, JourneyRecord.table.summary,
+            ],
+            limits: [
+                // No figure is published. Public sources quote the vendor's support with this one (secondary).
+                VendorLimit("requests", "about 2,500 a minute, as support is quoted"),
+                VendorLimit("tokens", "about one for each 20 minutes", rule: .salesforce("V2")),
+                VendorLimit("rows of a row set", "50 rows, 50 columns", rule: .salesforce("V9")),
+                VendorLimit("rows of a job", "2,500 rows and 5,500,000 bytes", rule: .salesforce("V17")),
+                VendorLimit("text of a column", "4,000 characters", rule: .salesforce("V39")),
+                VendorLimit("rows of a page", "2,500", rule: .salesforce("V34")),
+                VendorLimit("calls a year", "2 to 200 million, by edition"),
+            ]
+        )
     )
 
     private static let asColumn = "a boolean column that the settings name"

@@ -40,7 +40,7 @@ public struct ToyAdapter: VendorAdapter {
     }
 
     public func interpret(_ exchange: Exchange<ToyAdapter>, memory: inout NoMemory) -> Interpretation<ToyAdapter> {
-        let row = Self.descriptor.replies.row(for: exchange.outcome)
+        let row = Self.descriptor.tables.replies.row(for: exchange.outcome)
         let finding = (row.finding ?? ToyFindings.refused).at()
         let wait = exchange.retryAfter ?? .seconds(60)
         let again = exchange.moment.now + min(max(wait, .seconds(1)), .seconds(86_400))

@@ -78,29 +78,31 @@ extension ToyAdapter {
         id: "toy",
         title: "Toy",
         capabilities: capabilities,
-        limits: [VendorLimit("text", "200 bytes", rule: .toy("4"))],
-        rules: [
-            Rule(.toy("1"), "A saying has the operation's id, so that a repeat is known again.", source: source),
-            Rule(.toy("2"), "A saying names the contact, if there is one.", source: source),
-            Rule(.toy("3"), "A saying is about tags or an event.", source: source),
-            Rule(.toy("4"), "A text has at most 200 bytes.", source: source),
-            Rule(.toy("5"), "Sayings go to /say.", source: source),
-            Rule(.toy("6"), "The key stands in Authorization; 401 means that it is wrong.", source: source),
-            Rule(.toy("7"), "Every 4xx but 401, 408 and 429 is final.", source: source),
-            Rule(.toy("8"), "Everything else is tried again after Retry-After or a minute.", source: source),
-        ],
-        findings: ToyFindings.all,
-        fields: [ToySaying.fields.summary],
-        replies: ReplyTable(
-            [
-                .webPage(.retry, rule: .toy("8")),
-                .status(200...299, .accepted, rule: .toy("1")),
-                .status(401...401, .suspend, ToyFindings.badKey, rule: .toy("6")),
-                .status(408...408, .retry, rule: .toy("8")),
-                .status(429...429, .retry, rule: .toy("8")),
-                .status(400...499, .refused, ToyFindings.refused, rule: .toy("7")),
+        tables: .init(
+            rules: [
+                Rule(.toy("1"), "A saying has the operation's id, so that a repeat is known again.", source: source),
+                Rule(.toy("2"), "A saying names the contact, if there is one.", source: source),
+                Rule(.toy("3"), "A saying is about tags or an event.", source: source),
+                Rule(.toy("4"), "A text has at most 200 bytes.", source: source),
+                Rule(.toy("5"), "Sayings go to /say.", source: source),
+                Rule(.toy("6"), "The key stands in Authorization; 401 means that it is wrong.", source: source),
+                Rule(.toy("7"), "Every 4xx but 401, 408 and 429 is final.", source: source),
+                Rule(.toy("8"), "Everything else is tried again after Retry-After or a minute.", source: source),
             ],
-            otherwise: .otherwise(.retry, rule: .toy("8"))
+            findings: ToyFindings.all,
+            replies: ReplyTable(
+                [
+                    .webPage(.retry, rule: .toy("8")),
+                    .status(200...299, .accepted, rule: .toy("1")),
+                    .status(401...401, .suspend, ToyFindings.badKey, rule: .toy("6")),
+                    .status(408...408, .retry, rule: .toy("8")),
+                    .status(429...429, .retry, rule: .toy("8")),
+                    .status(400...499, .refused, ToyFindings.refused, rule: .toy("7")),
+                ],
+                otherwise: .otherwise(.retry, rule: .toy("8"))
+            ),
+            fields: [ToySaying.fields.summary],
+            limits: [VendorLimit("text", "200 bytes", rule: .toy("4"))]
         )
     )
 

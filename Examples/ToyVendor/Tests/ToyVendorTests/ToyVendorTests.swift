@@ -10,8 +10,10 @@ import ToyVendorSimulator
     static let harness = Result {
         try AdapterHarness<ToyAdapter>(
             settings: ["address": "https://toy.example.com", "key": "toy-key-1"],
-            simulator: ToySimulator(settings: ["key": "toy-key-1"]),
-            statusAlone: ["say": RuleID("toy", "1")],
+            vendor: .init(
+                simulator: ToySimulator(settings: ["key": "toy-key-1"]),
+                statusAlone: ["say": RuleID("toy", "1")]
+            ),
             goldens: Goldens(at: "../../Goldens")
         )
     }
@@ -48,7 +50,7 @@ import ToyVendorSimulator
         ]
     )
     func `a status decides`(_ row: (status: Int, meaning: ReplyMeaning)) {
-        let decided = ToyAdapter.descriptor.replies.row(for: .replied(WireResponse(row.status)))
+        let decided = ToyAdapter.descriptor.tables.replies.row(for: .replied(WireResponse(row.status)))
         #expect(decided.meaning == row.meaning)
     }
 }

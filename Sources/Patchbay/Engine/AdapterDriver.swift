@@ -282,28 +282,28 @@ final class Driver<Adapter: VendorAdapter>: AdapterDriver {
         return (step.value as? Adapter.Step).map { [$0] } ?? noSteps
     }
 
-    // Every view that a runner has was made by `view(of:)` of its own driver, so each is a `Pending<Adapter>`. A Swift array
-    // and its slices have the same layout for any class, which makes the cast safe. Checking each element would cost more
-    // than many plans. The same applies to memory.
-
     /// Casts views to the adapter's form.
-    private func known(_ views: ArraySlice<AnyObject>) -> ArraySlice<Pending<Adapter>> {
-        unsafeBitCast(views, to: ArraySlice<Pending<Adapter>>.self)
-    }
-
-    /// Casts views to the adapter's form.
-    private func known(_ views: [AnyObject]) -> [Pending<Adapter>] {
-        unsafeBitCast(views, to: [Pending<Adapter>].self)
-    }
+    private func known(_ views: some Collection<AnyObject>) -> [Pending<Adapter>] { views.map(own) }
 
     private func value(_ memory: Memory) -> Adapter.Memory {
-        unsafeDowncast(memory.form, to: Remembering<Adapter.Memory>.self).value
+        let form: Remembering<Adapter.Memory> = own(memory.form)
+        return form.value
+    }
+
+    /// Casts a view or a memory, which a runner gets from its own driver only.
+    private func own<Form: AnyObject>(_ object: AnyObject) -> Form {
+        guard let own = object as? Form else { preconditionFailure("Another driver made this \(type(of: object)).") }
+        return own
     }
 
     func mustRegisterAgain(_ memory: Memory) -> Bool { adapter.mustRegisterAgain(value(memory)) }
 
     func plan(_ pending: Window, memory: Memory, at moment: Moment) throws -> Intent {
-        var window = PendingOperations<Adapter>(known(pending.views), kinds: pending.kinds, hasMore: pending.hasMore)
+        var window = PendingOperations<Adapter>(
+            known(pending.views)[...],
+            kinds: pending.kinds,
+            hasMore: pending.hasMore
+        )
         (window.hidden, window.isLeaving) = (pending.hidden, pending.isLeaving)
         (window.allowsPushMessages, window.hasEndedPush) = (pending.allowsPushMessages, pending.hasEndedPush)
         (window.formerlyWithoutPush, window.cameAfter) = (pending.formerlyWithoutPush, pending.cameAfter)

@@ -5,7 +5,7 @@ import PatchbayModel
 import PatchbaySimulation
 import Testing
 
-@testable import PatchbayOutbox
+import PatchbayOutbox
 
 @Suite("What goes wrong is told", .endsAtAll) struct ToldTests {
     private let folder = TemporaryFolder()

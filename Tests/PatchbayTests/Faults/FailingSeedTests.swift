@@ -1,7 +1,7 @@
 import PatchbayOutbox
 import Testing
 
-@testable import PatchbaySimulation
+import PatchbaySimulation
 
 @Suite("A seed that fails") struct FailingSeedTests {
     /// Lists that fail whenever they hold all of some numbers.

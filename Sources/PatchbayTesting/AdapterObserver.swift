@@ -280,7 +280,7 @@ extension AdapterObserver.Record {
                 if let earlier = sequences[other], let own = sequences[id], earlier <= own {
                     breach("A3", "an operation is superseded by an earlier one.")
                 }
-            case .underway(let step, let when):
+            case .inProgress(let step, let when):
                 checkStep(step)
                 if let until = when.until { checkWait(until, now, "a verdict") }
             case .retry(let when): if let until = when.until { checkWait(until, now, "a verdict") }

@@ -40,7 +40,7 @@ extension Verdict {
             case .superseded(let id): .superseded(by: id)
             case .rejected(let finding, let answer): .rejected(finding, answer: answer)
             case .dropped(let finding): .dropped(finding)
-            case .underway(let step, let when): .underway(step, change(when))
+            case .inProgress(let step, let when): .inProgress(step, change(when))
             case .retry(let when): .retry(change(when))
             }
     }

@@ -18,7 +18,7 @@ struct Reading: Sendable {
                 isTaken = true
                 if finding?.error == nil { isTakenSilently = true }
             case .unchanged, .superseded: (isTaken, isTakenSilently) = (true, true)
-            case .rejected, .dropped, .underway, .retry: break
+            case .rejected, .dropped, .inProgress, .retry: break
             }
         }
     }

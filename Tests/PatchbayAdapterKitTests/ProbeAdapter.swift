@@ -150,9 +150,9 @@ struct ProbeAdapter: VendorAdapter {
         }
         if fault == .suppressesAfterUncertainty, memory.known == text { return .settle([carried.id: .unchanged()]) }
         if fault == .fatStep, carried.step == nil, memory.closedUntil == nil {
-            return .settle([carried.id: .underway(Step(text: String(repeating: "x", count: 300)))])
+            return .settle([carried.id: .inProgress(Step(text: String(repeating: "x", count: 300)))])
         }
-        if fault == .neverEnds { return .settle([carried.id: .underway(nil)]) }
+        if fault == .neverEnds { return .settle([carried.id: .inProgress(nil)]) }
         var body = JSONObject([("text", .string(fault == .mangles ? text.filter(\.isASCII) : text))])
         if fault == .plansByHash { body["salt"] = .string(UUID().uuidString) }
         var request = WireRequest(

@@ -33,7 +33,7 @@ import Testing
         #expect(WireResponse(503, headers: headers).retryAfter(at: Self.now) == row.wait)
     }
 
-    @Test func `a law of delays repeats its last, moves by chance, and waits longer if asked`() {
+    @Test func `a policy of delays repeats its last, moves by chance, and waits longer if asked`() {
         func moment(_ chance: Double) -> Moment { Moment(now: Self.now, date: Self.now, chance: chance) }
         let exact = Backoff([.seconds(1), .seconds(5)])
         #expect([0, 1, 7].map { exact.delay(after: $0, chance: 0.9) } == [.seconds(1), .seconds(5), .seconds(5)])
@@ -172,7 +172,7 @@ import Testing
         #expect(held == 1_000 - 64)
     }
 
-    @Test func `words that an adapter found obey the same law, whatever they stand beside`() {
+    @Test func `words that an adapter found obey the same policy, whatever they stand beside`() {
         var finding = FindingRow("x.y", .error, .invalid, reason: "No", remedy: "Correct it.").at("action")
         finding.vendor = VendorReply(status: 400, code: "s3cr3t.tok/en=")
         let answer = Outcome.replied(WireResponse(400, json: ["errorcode": "Wintermute"]))

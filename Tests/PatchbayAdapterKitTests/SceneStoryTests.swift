@@ -4,7 +4,7 @@ import PatchbayModel
 import PatchbayTesting
 import Testing
 
-@Suite("The laws of scenes") struct SceneStoryTests {
+@Suite("The invariants of scenes") struct SceneStoryTests {
     private func story(_ requests: (endpoint: String, seconds: Int, reply: WireResponse)...) -> SceneStory {
         var story = SceneStory()
         story.requests = requests.enumerated().map { place, request in

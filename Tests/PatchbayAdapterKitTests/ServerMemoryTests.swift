@@ -5,7 +5,7 @@ import PatchbayTesting
 import Testing
 
 @Suite("The memory of a server API") struct ServerMemoryTests {
-    private static let law = TokenLaw(backoff: .doubling(from: .seconds(2), upTo: .seconds(8)), life: 600)
+    private static let policy = TokenPolicy(backoff: .doubling(from: .seconds(2), upTo: .seconds(8)), life: 600)
     private static let start = Corpus.start
 
     private func exchange(_ outcome: Outcome, at seconds: Int = 0, sent token: String? = nil) -> Exchange<ProbeAdapter>
@@ -31,13 +31,13 @@ import Testing
     @Test func `a token is asked for when there is none, and again when it ends`() {
         var memory = ServerMemory()
         #expect(memory.gate(at: Self.start) == .needsToken)
-        #expect(memory.interpretToken(exchange(token("t-1")), .accepted, asked: nil, Self.law) == Interpretation())
+        #expect(memory.interpretToken(exchange(token("t-1")), .accepted, asked: nil, Self.policy) == Interpretation())
         #expect(memory.authorization == "Bearer t-1")
         #expect(memory.gate(at: Self.start + .seconds(599)) == .open)
         #expect(memory.gate(at: Self.start + .seconds(600)) == .needsToken)
         // What the vendor says of its life counts, within reason.
         for (said, life) in [(JSONValue.integer(90), 90), (.integer(1), 60), (.integer(9_999_999), 86_400)] {
-            _ = memory.interpretToken(exchange(token("t-2", life: said)), .accepted, asked: nil, Self.law)
+            _ = memory.interpretToken(exchange(token("t-2", life: said)), .accepted, asked: nil, Self.policy)
             #expect(memory.tokenUntil == Self.start + .seconds(life))
         }
     }
@@ -49,35 +49,35 @@ import Testing
             (token("no header\ncan hold it"), .accepted), (.replied(WireResponse(200, json: [:])), .accepted),
         ]
         for ((outcome, meaning), seconds) in zip(failures, [2, 4, 8, 8]) {
-            #expect(memory.interpretToken(exchange(outcome), meaning, asked: nil, Self.law) == Interpretation())
+            #expect(memory.interpretToken(exchange(outcome), meaning, asked: nil, Self.policy) == Interpretation())
             #expect(memory.gate(at: Self.start) == .needsTokenLater(Self.start + .seconds(seconds)))
         }
         for (status, meaning) in [(400, ReplyMeaning.refused), (401, .retry), (403, .suspend)] {
             let refusal = exchange(.replied(WireResponse(status)))
-            #expect(memory.interpretToken(refusal, meaning, asked: nil, Self.law) == nil)
+            #expect(memory.interpretToken(refusal, meaning, asked: nil, Self.policy) == nil)
         }
     }
 
     @Test func `a refused token is renewed once, and what left with an older one says nothing of it`() {
         var memory = ServerMemory()
         let refusal = Outcome.replied(WireResponse(401))
-        _ = memory.interpretToken(exchange(token("t-1")), .accepted, asked: nil, Self.law)
+        _ = memory.interpretToken(exchange(token("t-1")), .accepted, asked: nil, Self.policy)
         #expect(memory.interpretRefusedToken(exchange(refusal, sent: "t-0")) != nil)
         #expect(memory.token != nil)
         #expect(memory.interpretRefusedToken(exchange(refusal, sent: "t-1")) != nil)
         #expect(memory.gate(at: Self.start) == .needsToken)
-        _ = memory.interpretToken(exchange(token("t-2")), .accepted, asked: nil, Self.law)
+        _ = memory.interpretToken(exchange(token("t-2")), .accepted, asked: nil, Self.policy)
         #expect(memory.interpretRefusedToken(exchange(refusal, sent: "t-2")) == nil)
         // A yes in between begins anew.
-        _ = memory.interpretToken(exchange(token("t-3")), .accepted, asked: nil, Self.law)
+        _ = memory.interpretToken(exchange(token("t-3")), .accepted, asked: nil, Self.policy)
         memory.heard(at: Self.start)
         #expect(memory.interpretRefusedToken(exchange(refusal, sent: "t-3")) != nil)
     }
 
     @Test func `where a vendor repeats a token's text, the time of the request tells two apart`() {
-        let law = TokenLaw(backoff: Self.law.backoff, life: 600, repeatsTexts: true)
+        let policy = TokenPolicy(backoff: Self.policy.backoff, life: 600, repeatsTexts: true)
         var memory = ServerMemory()
-        _ = memory.interpretToken(exchange(token("t"), at: 10), .accepted, asked: nil, law)
+        _ = memory.interpretToken(exchange(token("t"), at: 10), .accepted, asked: nil, policy)
         _ = memory.interpretRefusedToken(exchange(.replied(WireResponse(401)), at: 5, sent: "t"))
         #expect(memory.token != nil)
         _ = memory.interpretRefusedToken(exchange(.replied(WireResponse(401)), at: 11, sent: "t"))
@@ -88,11 +88,11 @@ import Testing
         var memory = ServerMemory()
         let failure = exchange(.replied(WireResponse(503)))
         let id = failure.operations[0].id
-        let later = memory.stayAway(failure, asked: .seconds(30), Self.law)
+        let later = memory.stayAway(failure, asked: .seconds(30), Self.policy)
         #expect(later.verdicts[id] == .retry(.at(Self.start + .seconds(30))))
         #expect(memory.gate(at: Self.start) == .closed(until: Self.start + .seconds(30)))
         // A shorter pause never shortens what holds already.
-        let ended = memory.stayAway(failure, asked: nil, Self.law) { _ in .unchanged() }
+        let ended = memory.stayAway(failure, asked: nil, Self.policy) { _ in .unchanged() }
         #expect(ended.verdicts[id] == .unchanged())
         #expect(memory.gate(at: Self.start) == .closed(until: Self.start + .seconds(30)))
         memory.heard(at: Self.start + .seconds(29))

@@ -16,7 +16,7 @@ extension AcousticDevice {
             if exchange.endpoint == .phoneHome { memory.registered = nil }
             let detail = exchange.outcome.reply.map { "HTTP \($0.status) to \(exchange.endpoint.rawValue)" }
             let suspension = FindingRow.replyStopped.at(detail: detail)
-            var meaning = Interpretation<Self>(exchange.operations) { .underway($0.step) }
+            var meaning = Interpretation<Self>(exchange.operations) { .inProgress($0.step) }
             meaning.suspension = suspension
             return meaning
         case .retry: return Interpretation(exchange.operations) { _ in .retry(.now) }  // `plan` paces.
@@ -88,7 +88,7 @@ extension AcousticDevice {
                 batch.members.map { member -> (OperationID, Verdict<Self>) in
                     var step = change(member, member.step)
                     step.done = member.range.upperBound
-                    guard step.done >= member.entries.count else { return (member.pending.id, .underway(step)) }
+                    guard step.done >= member.entries.count else { return (member.pending.id, .inProgress(step)) }
                     return (member.pending.id, ending(of: member.pending.operation, member.entries, step))
                 }
             ) { first, _ in first }
@@ -163,7 +163,7 @@ extension AcousticDevice {
 
     /// The operation's next request.
     private func next(_ pending: Pending<Self>) -> Verdict<Self> {
-        .underway(Step(done: (pending.step?.done ?? 0) + 1))
+        .inProgress(Step(done: (pending.step?.done ?? 0) + 1))
     }
 
     /// Returns half of a refused group as the next request, after a pause that limits the rate of the search (G3).
@@ -175,7 +175,7 @@ extension AcousticDevice {
         return Interpretation(exchange.operations) { pending in
             var step = pending.step ?? Step()
             step.suspect = half
-            return .underway(step)
+            return .inProgress(step)
         }
     }
 
@@ -270,7 +270,7 @@ extension AcousticDevice {
         memory.mustPhone = false
         return Interpretation(exchange.operations) { pending in
             guard case .switchContact(let change) = pending.operation.action, isAccepted else {
-                guard pending.operation.action.kind == .switchContact else { return .underway(pending.step) }
+                guard pending.operation.action.kind == .switchContact else { return .inProgress(pending.step) }
                 return .rejected(FindingRow.registrationRefused.at("action.switch"))
             }
             memory.logIn(change.identifiers)
@@ -281,7 +281,7 @@ extension AcousticDevice {
     /// A log-in ends, unless an opt-in of the person still has to be reported.
     func loggedIn(_ change: ContactSwitch, _ memory: Memory) -> Verdict<Self> {
         memory.owesOptIn(of: change)
-            ? .underway(Step(isLoggedIn: true)) : .accepted(FindingRow.loggedIn.at("action.switch"))
+            ? .inProgress(Step(isLoggedIn: true)) : .accepted(FindingRow.loggedIn.at("action.switch"))
     }
 
     /// Handles a success without the requested ids as a failure: the engine retries the request.

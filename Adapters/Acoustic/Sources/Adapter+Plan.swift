@@ -321,7 +321,7 @@ extension AcousticDevice {
                 let isNews = memory.ids.map { $0 != given } ?? (memory.isReset || !mayPush)
                 memory.adopt(given, of: pending)
                 if isNews { memory.expectReport() }
-                return .settle([pending.id: .underway(begun)], remembering: memory)
+                return .settle([pending.id: .inProgress(begun)], remembering: memory)
             }
         } else if settings.registration == .requested {
             let record = RegistrationRecord(
@@ -506,7 +506,7 @@ extension AcousticDevice {
             // The memory forgets the person's data at once.
             var memory = memory
             memory.forgetPerson()
-            return .settle([pending.id: .underway(Step())], remembering: memory)
+            return .settle([pending.id: .inProgress(Step())], remembering: memory)
         }
         return wait(.events, memory, moment) ?? report(false, for: pending, ids, memory)
     }

@@ -7,14 +7,14 @@ import Testing
 @Suite("Adobe README") struct ReadmeTests {
     /// The tables of the README, by the names in their markers.
     private var tables: [ReadmeTables.Named] {
-        let laws = [
-            ("Tracking and registrations", RetryLaw.hits), ("Attributes", .postbacks), ("Push tokens", .identity),
+        let policies = [
+            ("Tracking and registrations", RetryPolicy.hits), ("Attributes", .postbacks), ("Push tokens", .identity),
         ]
         return [
             ("settings", AdobeSettings.table.markdown), ("classic-settings", AdobeClassicSettings.table.markdown),
             ("file-settings", ProfileFileSettings.table.markdown), ("consent-values", ReadmeTables.consent(.adobe)),
             ("file-columns", ReadmeTables.columns(ContactFile.markdown(ProfileFileSettings.kind()))),
-            ("replies", laws.map { "**\($0.0)**\n\n\($0.1.table.markdown)" }.joined(separator: "\n\n")),
+            ("replies", policies.map { "**\($0.0)**\n\n\($0.1.table.markdown)" }.joined(separator: "\n\n")),
         ]
             + ReadmeTables.of(AdobeDevice.descriptor, [.capabilities, .limits, .fields, .findings, .rules])
             + all(of: AdobeClassicDevice.descriptor, "classic-")

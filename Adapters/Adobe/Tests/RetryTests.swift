@@ -21,8 +21,8 @@ import Testing
         ]
     )
     func `tracking and registrations take 200 alone`(_ status: Int, _ meaning: ReplyMeaning) {
-        #expect(RetryLaw.hits.row(for: .status(status)).meaning == meaning)
-        #expect(RetryLaw.registrations.row(for: .status(status)).meaning == meaning)
+        #expect(RetryPolicy.hits.row(for: .status(status)).meaning == meaning)
+        #expect(RetryPolicy.registrations.row(for: .status(status)).meaning == meaning)
     }
 
     @Test(.shows("adobe/Q11", "adobe/Q12", of: AdobeDevice.self))
@@ -56,12 +56,12 @@ import Testing
         ]
     )
     func `attributes take every success`(_ status: Int, _ meaning: ReplyMeaning) {
-        #expect(RetryLaw.postbacks.row(for: .status(status)).meaning == meaning)
+        #expect(RetryPolicy.postbacks.row(for: .status(status)).meaning == meaning)
     }
 
     @Test(.shows("adobe/I7", "adobe/Q3", of: AdobeDevice.self))
     func `the identity service takes 200 alone`() throws {
-        let meanings = [200, 204, 408, 500, 503].map { RetryLaw.identity.row(for: .status($0)).meaning }
+        let meanings = [200, 204, 408, 500, 503].map { RetryPolicy.identity.row(for: .status($0)).meaning }
         #expect(meanings == [.accepted, .refused, .retry, .refused, .retry])
         let phone = try StandardPhone(device: nil)
         phone.nextOutcomes = [.status(503), .status(500)]

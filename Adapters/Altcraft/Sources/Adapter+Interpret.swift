@@ -65,7 +65,7 @@ private final class Reading {
         case .accepted: return success(&memory)
         case .retry: return asksAgain ? never(row, memory) : again(&memory)
         case .refused, .suspend:
-            if suspension != nil, !asksAgain { return .underway(pending.step, .woken) }
+            if suspension != nil, !asksAgain { return .inProgress(pending.step, .woken) }
             return asksAgain && endpoint == .unsuspend ? never(row, memory) : refused(row, &memory)
         }
     }
@@ -75,7 +75,7 @@ private final class Reading {
         if let address = sent.address {
             memory.change(contact, at: address) { ($0.status, $0.mayBeSubscribed) = (nil, false) }
         }
-        return .underway(pending.step)
+        return .inProgress(pending.step)
     }
 
     /// The vendor has a decision of the person. One against a subscription counts although the vendor refused it.
@@ -123,7 +123,7 @@ private final class Reading {
             guard case .registerDevice(let device) = pending.operation.action,
                 memory.move(of: contact, to: PushAddress(device)) == nil, !isOptingOut,
                 memory.departure(of: contact, before: pending.sequence) == nil
-            else { return .underway(pending.step) }
+            else { return .inProgress(pending.step) }
         case .subscribe:
             RuleID.altcraft("T4").fire()
             if let address = sent.address { subscribed(answer.profile?.subscription, at: address, &memory) }
@@ -147,7 +147,7 @@ private final class Reading {
         case .profileUpdate, .pushEvent, .customEvent: break
         }
         if case .changeTags(let change) = pending.operation.action, adapter.needsSecondRequest(change, pending.step) {
-            return .underway(.addTags)
+            return .inProgress(.addTags)
         }
         return accepted(answer, memory)
     }
@@ -226,7 +226,7 @@ private final class Reading {
         guard isRead else {
             guard isClear else { return .rejected(FindingRow.replyUnreadable.at(detail: detail), answer: answer.json) }
             saw(answer.profile?.subscription, at: askedAddress, &memory)
-            return .underway(pending.step)
+            return .inProgress(pending.step)
         }
         // Other queries may return another device's subscription.
         if isClear, asksForThisDevice { saw(answer.profile?.subscription, at: askedAddress, &memory) }
@@ -260,7 +260,7 @@ private final class Reading {
         saw(shown, at: address, &memory)
         // Under a token from before, only the others mattered.
         guard exchange.request[header: "Request-ID"] == RequestID.text(for: pending.id) else {
-            return .underway(pending.step)
+            return .inProgress(pending.step)
         }
         let isSubscribed = shown?.status == Subscription.State.subscribed.rawValue
         let decided = memory.optOutStatus(of: contact)
@@ -276,7 +276,7 @@ private final class Reading {
     }
 
     /// The operation's next request.
-    private func next(at step: AltcraftDevice.Step?, _ moment: When = .now) -> Result { .underway(step, moment) }
+    private func next(at step: AltcraftDevice.Step?, _ moment: When = .now) -> Result { .inProgress(step, moment) }
 
     /// Continues with the operation's next request. If the reply shows another status than the requested one, the next request
     /// may be the same one, so it waits.
@@ -340,7 +340,7 @@ private final class Reading {
         RuleID.altcraft("R8").fire()
         // The vendor may have subscribed a person who has decided otherwise.
         if endpoint == .unsuspend, exchange.mayHaveWorked, memory.optOutStatus(of: contact) != nil {
-            return .underway(.restore)
+            return .inProgress(.restore)
         }
         // The release has no result yet, or the vendor may still reach a person who has logged out.
         if endpoint == .unsuspend, meaning == .retry,
@@ -388,7 +388,7 @@ private final class Reading {
         if case .registerDevice(let device) = pending.operation.action, !wasOpen || PushAddress(device) == address {
             return nil
         }
-        return .underway(pending.step)
+        return .inProgress(pending.step)
     }
 
     private func refused(_ row: ReplyRow, _ memory: inout AltcraftMemory) -> Result {

@@ -87,7 +87,7 @@ import Testing
         #expect(rejected.suspension == nil)
         var suspending = try Scene(["onUnauthorized": "park"])
         let kept = suspending.verdict(Self.event, .replied(WireResponse(status)))
-        #expect(kept.verdict == .underway(nil, .woken))
+        #expect(kept.verdict == .inProgress(nil, .woken))
         #expect(kept.suspension?.code == "altcraft.reply.credential")
     }
 

@@ -88,7 +88,7 @@ private struct Reading {
                 var step = head.stage
                 step.renewal?.stage = .repeatRequest
                 step.renewal?.resumesAt = resumesAt
-                return .underway(step, isQuestion ? .at(resumesAt) : .now)
+                return .inProgress(step, isQuestion ? .at(resumesAt) : .now)
             }
             if memory.owesPushToken { result.followUps = registrationFollowUps(&memory) }
             return result
@@ -137,10 +137,10 @@ private struct Reading {
             // After a renewal the request is composed again. A renewal itself is retried unchanged.
             let when: When = head.queue == blocking ? .woken : .now
             guard exchange.endpoint != .contactToken, var step = head.step, step.renewal != nil else {
-                return when.isNow ? .underway(head.step) : .retry(when)
+                return when.isNow ? .inProgress(head.step) : .retry(when)
             }
             step.renewal = nil
-            return .underway(step, when)
+            return .inProgress(step, when)
         }
     }
 
@@ -247,13 +247,13 @@ private struct Reading {
         Result(heads) { head in
             var step = head.stage
             change(&step)
-            return .underway(step)
+            return .inProgress(step)
         }
     }
 
     private var isAboutPush: Bool { [.pushToken, .pushTokenRemoval].contains(exchange.endpoint) }
 
-    private func next(_ head: Head, at step: DESDevice.Step) -> Result { Result([head.id: .underway(step)]) }
+    private func next(_ head: Head, at step: DESDevice.Step) -> Result { Result([head.id: .inProgress(step)]) }
 
     /// The operation's next request, or its end if it is one of a single request.
     private func continued(_ head: Head, _ change: (inout DESDevice.Step) -> Void) -> Result {
@@ -324,7 +324,7 @@ private struct Reading {
             RuleID.des("R11").fire()
             var step = head.stage
             (step.renewal, step.changedAt) = (nil, exchange.moment.date)
-            result.verdicts[head.id] = .underway(step)
+            result.verdicts[head.id] = .inProgress(step)
         }
         result.followUps = followUps
         return result

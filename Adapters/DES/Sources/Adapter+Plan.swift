@@ -448,7 +448,7 @@ final class Planner {
 
     /// An operation continues at a step without a request.
     private func resume(_ head: Head, at step: DESDevice.Step, remembering next: DESMemory? = nil) -> Result {
-        .settle([head.id: .underway(step)], remembering: next)
+        .settle([head.id: .inProgress(step)], remembering: next)
     }
 
     private func removePushToken(_ head: Head) -> Result {
@@ -571,7 +571,7 @@ final class Planner {
         }
         guard next == memory, replaced.isEmpty, !isKept else {
             let kept = Verdict<DESDevice>.accepted(FindingRow.optOutKept.at("action.subscription"))
-            var verdicts = [head.id: isKept ? kept : .underway(head.stage)]
+            var verdicts = [head.id: isKept ? kept : .inProgress(head.stage)]
             for other in replaced { verdicts[other.id] = .superseded(by: head.id) }
             return .settle(verdicts, remembering: next)
         }

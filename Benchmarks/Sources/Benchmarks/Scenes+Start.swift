@@ -192,7 +192,7 @@ private struct Bench<Adapter: VendorAdapter> {
             }
             open = open.compactMap { number, operation, step in
                 switch verdicts[operation.id] {
-                case .underway(let next, _)?: (number, operation, next)
+                case .inProgress(let next, _)?: (number, operation, next)
                 case .retry?, nil: (number, operation, step)
                 default: nil
                 }

@@ -221,7 +221,7 @@ struct Meaning: Sendable {
 /// A verdict about an operation. Outcomes are held by reference because they are large and passed on often.
 enum Judgement: Sendable {
     indirect case ended(OperationOutcome)
-    case underway(Step?, When)
+    case inProgress(Step?, When)
     case retry(When)
 
     /// The most frequent verdict, created once.
@@ -392,8 +392,8 @@ final class Driver<Adapter: VendorAdapter>: AdapterDriver {
         case .superseded: .ended(OperationOutcome(.superseded))
         case .rejected(let finding, let answer): .ended(OperationOutcome(.rejected, finding: finding, answer: answer))
         case .dropped(let finding): .ended(OperationOutcome(.dropped, finding: finding))
-        case .underway(let step, let when):
-            .underway(try step.map(stored), when)
+        case .inProgress(let step, let when):
+            .inProgress(try step.map(stored), when)
         case .retry(let when): .retry(when)
         }
     }

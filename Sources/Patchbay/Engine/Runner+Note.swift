@@ -70,7 +70,7 @@ extension Runner {
         completed.reserveCapacity(verdicts.count)
         for (pending, verdict) in verdicts {
             guard !pending.isImmediate, !pending.isErasure else { return nil }
-            if case .underway(let step, .now) = verdict {
+            if case .inProgress(let step, .now) = verdict {
                 advanced.append(
                     pending.advanced(
                         to: step,

@@ -89,7 +89,7 @@ extension Runner {
         var progressed = operations.isEmpty && hasLearnt
         for judgement in meaning.judgements {
             switch judgement {
-            case .underway(_, let when), .retry(let when): progressed = progressed || !when.isNow
+            case .inProgress(_, let when), .retry(let when): progressed = progressed || !when.isNow
             case nil, .ended: progressed = true
             }
         }
@@ -281,7 +281,7 @@ extension Runner {
     ) throws -> (Waiting?, When) {
         let (step, said, failures, refusals): (Step?, When, Int, Int) =
             switch verdict {
-            case .underway(let step, let when): (step, when, 0, 0)
+            case .inProgress(let step, let when): (step, when, 0, 0)
             case .retry(let when): (pending.step, when, pending.failures + 1, pending.refusals + (answered ? 1 : 0))
             default: (nil, .now, 0, 0)
             }

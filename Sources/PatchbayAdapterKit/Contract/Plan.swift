@@ -159,7 +159,7 @@ public enum Verdict<Adapter: VendorAdapter>: Sendable, Equatable {
     /// Final: a rule forbids sending it.
     case dropped(Finding)
     /// Pending with this step (nil resets it to the beginning). Its failures are reset.
-    case underway(Adapter.Step?, When = .now)
+    case inProgress(Adapter.Step?, When = .now)
     /// Pending with the same step; one more failure is counted.
     case retry(When)
 
@@ -167,7 +167,7 @@ public enum Verdict<Adapter: VendorAdapter>: Sendable, Equatable {
     public var isFinal: Bool {
         switch self {
         case .accepted, .unchanged, .superseded, .rejected, .dropped: true
-        case .underway, .retry: false
+        case .inProgress, .retry: false
         }
     }
 }

@@ -38,7 +38,7 @@ public struct ServerMemory: AdapterMemory {
 }
 
 /// How a vendor issues tokens, and how to wait after failures.
-public struct TokenLaw: Sendable {
+public struct TokenPolicy: Sendable {
     /// The delays after a failed request, for a token or with one.
     public let backoff: Backoff
     /// The lifetime of a token in seconds, if the vendor's reply does not state it.
@@ -133,7 +133,7 @@ extension ServerMemory {
         _ exchange: Exchange<Adapter>,
         _ meaning: ReplyMeaning,
         asked: Duration?,
-        _ policy: TokenLaw
+        _ policy: TokenPolicy
     ) -> Interpretation<Adapter>? {
         let reply = exchange.outcome.reply
         if meaning != .accepted, meaning != .retry || reply?.status == 401 { return nil }
@@ -152,7 +152,7 @@ extension ServerMemory {
 
     /// Records that the vendor refused to issue a token. Returns whether to request it once more, because the first of several
     /// consecutive refusals may be temporary.
-    public mutating func asksForTokenAgain<Adapter>(_ exchange: Exchange<Adapter>, _ policy: TokenLaw) -> Bool {
+    public mutating func asksForTokenAgain<Adapter>(_ exchange: Exchange<Adapter>, _ policy: TokenPolicy) -> Bool {
         guard isTokenDenied != true else {
             isTokenDenied = nil
             return false
@@ -192,7 +192,7 @@ extension ServerMemory {
     public mutating func stayAway<Adapter>(
         _ exchange: Exchange<Adapter>,
         asked: Duration?,
-        _ policy: TokenLaw,
+        _ policy: TokenPolicy,
         ending: (Pending<Adapter>) -> Verdict<Adapter>? = { _ in nil }
     ) -> Interpretation<Adapter> {
         let moment = exchange.moment

@@ -194,7 +194,7 @@ extension Verdict {
         switch self {
         case .accepted(let finding, _), .unchanged(let finding): finding?.takesWords ?? false
         case .rejected(let finding, _), .dropped(let finding): finding.takesWords
-        case .superseded, .underway, .retry: false
+        case .superseded, .inProgress, .retry: false
         }
     }
 
@@ -205,7 +205,7 @@ extension Verdict {
         case .unchanged(let finding): .unchanged(finding?.naming(nil, &request))
         case .rejected(let finding, let answer): .rejected(finding.naming(vendor, &request), answer: answer)
         case .dropped(let finding): .dropped(finding.naming(vendor, &request))
-        case .superseded, .underway, .retry: self
+        case .superseded, .inProgress, .retry: self
         }
     }
 }

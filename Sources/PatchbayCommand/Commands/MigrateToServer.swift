@@ -76,7 +76,7 @@ extension Session {
             interval: .seconds(invocation.number(.checkpoint) ?? 2),
             progress: { progress in
                 let part = progress.part.shown
-                let inProgress = part == nil ? "\(progress.underway) in progress" : nil
+                let inProgress = part == nil ? "\(progress.inProgress) in progress" : nil
                 let notes = [inProgress, progress.waiting.map { "waiting: \($0.reason)" }].compactMap(\.self)
                 line.show(records: progress.records, bytes: progress.bytes, of: part, notes: notes)
             },

@@ -83,14 +83,16 @@ public struct ServerProgress: Sendable {
     /// The number of bytes of these records.
     public let bytes: Int
     /// The number of records that are in progress.
-    public let underway: Int
+    public let inProgress: Int
     /// The reason why no request is in progress; nil if one is.
     public internal(set) var waiting: Finding?
     /// The part of the work that is in progress. In parts other than moving, `records` and `bytes` count that part.
     public internal(set) var part = Part.moving
 
-    init(part: Part = .moving, records: Int, bytes: Int = 0, underway: Int = 0, waiting: Finding? = nil) {
-        (self.records, self.bytes, self.underway, self.waiting, self.part) = (records, bytes, underway, waiting, part)
+    init(part: Part = .moving, records: Int, bytes: Int = 0, inProgress: Int = 0, waiting: Finding? = nil) {
+        (self.records, self.bytes, self.inProgress, self.waiting, self.part) = (
+            records, bytes, inProgress, waiting, part
+        )
     }
 }
 
@@ -330,7 +332,7 @@ final class ServerRun {
     }
 
     private func progress(_ waiting: Finding?) -> ServerProgress {
-        ServerProgress(records: report.read, bytes: report.bytesRead, underway: end - first, waiting: waiting)
+        ServerProgress(records: report.read, bytes: report.bytesRead, inProgress: end - first, waiting: waiting)
     }
 
     // MARK: In

@@ -159,7 +159,7 @@ public struct ServerVerification {
             guard share == FieldStore.shares - 1 || keys.count >= most * target.descriptor.delivery.concurrency else {
                 continue
             }
-            let partProgress = ServerProgress(records: verification.compared, underway: keys.count)
+            let partProgress = ServerProgress(records: verification.compared, inProgress: keys.count)
             let held = try await asker.telling(partProgress, surroundings) {
                 try await asker.contacts(of: keys.eachOnce.sorted())
             }

@@ -50,7 +50,7 @@ public final class FaultSimulation {
         /// The changing facts; nil for a run with fixed facts.
         var facts: ChangingFacts?
         /// The checks of the vendors' pacing and retry policies, by the provider's name.
-        public var laws: [String: (SceneStory, SimulatedVendor) -> [String]] = [:]
+        public var invariants: [String: (SceneStory, SimulatedVendor) -> [String]] = [:]
 
         /// Creates a setup.
         public init(

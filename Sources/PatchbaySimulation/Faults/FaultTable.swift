@@ -196,7 +196,7 @@ public struct FaultTable: Sendable {
         setup.expectedStates = Dictionary(apis.map { ($0.id, $0.expectedState) }) { first, _ in first }
         setup.waitsForApp = Dictionary(apis.map { ($0.id, $0.waitsForApp) }) { first, _ in first }
         setup.handedOut = Dictionary(apis.map { ($0.id, $0.handedOut) }) { first, _ in first }
-        setup.laws = Dictionary(apis.map { ($0.id, $0.law) }) { first, _ in first }
+        setup.invariants = Dictionary(apis.map { ($0.id, $0.invariant) }) { first, _ in first }
         return setup
     }
 }
@@ -255,7 +255,7 @@ extension FaultTable {
         setup.expectedStates = Dictionary(chosen.map { ($0.id, $0.expectedState) }) { first, _ in first }
         setup.waitsForApp = Dictionary(chosen.map { ($0.id, $0.waitsForApp) }) { first, _ in first }
         setup.handedOut = Dictionary(chosen.map { ($0.id, $0.handedOut) }) { first, _ in first }
-        setup.laws = Dictionary(chosen.map { ($0.id, $0.law) }) { first, _ in first }
+        setup.invariants = Dictionary(chosen.map { ($0.id, $0.invariant) }) { first, _ in first }
         var facts = ChangingFacts(
             scenes: Dictionary(chosen.map { ($0.id, $0.changing) }) { first, _ in first },
             contacts: playsServers ? (0..<3).map { Subject(rawValue: "k-\($0)") } : []

@@ -19,7 +19,7 @@ public struct SceneAPI: Sendable {
     let expectedState: ExpectedState
     let handedOut: Set<String>
     let waitsForApp: Set<String>
-    let law: @Sendable (SceneStory, SimulatedVendor) -> [String]
+    let invariant: @Sendable (SceneStory, SimulatedVendor) -> [String]
     /// The properties of the vendor for runs with changing facts.
     let changing: ChangingScene
 
@@ -43,7 +43,9 @@ public struct SceneAPI: Sendable {
         self.changing = changing
         (id, self.adapter, makeVendor) = (api.id, adapter, api.makeVendor)
         (credential, say, closing) = (api.credential, api.say, api.closing)
-        (question, opposites, expectedState, law) = (api.question, api.opposites, api.expectedState, api.law)
+        (question, opposites, expectedState, invariant) = (
+            api.question, api.opposites, api.expectedState, api.invariant
+        )
         (handedOut, waitsForApp) = (api.handedOut, api.waitsForApp)
     }
 
@@ -58,7 +60,7 @@ public struct SceneAPI: Sendable {
         say = { Scene.say($0, &$1) }
         (closing, question, opposites) = (Scene.closing, Scene.question, Scene.opposites)
         (expectedState, handedOut, waitsForApp) = (Scene.expectedState, Scene.handedOut, Scene.waitsForApp)
-        law = { story, vendor in
+        invariant = { story, vendor in
             guard let state = vendor.state(as: Scene.Simulator.State.self) else { return ["the vendor has no state"] }
             return Scene.problems(in: story, at: state)
         }

@@ -17,7 +17,7 @@ struct AskThenSubscribe: VendorAdapter {
     func interpret(_ exchange: Exchange<Self>, memory: inout NoMemory) -> Interpretation<Self> {
         Interpretation(exchange.operations) { _ in
             guard let reply = exchange.outcome.reply, reply.isSuccess else { return .retry(exchange.soon) }
-            return exchange.endpoint == .ask && reply.text == "nobody" ? .underway(.subscribe) : .accepted()
+            return exchange.endpoint == .ask && reply.text == "nobody" ? .inProgress(.subscribe) : .accepted()
         }
     }
 

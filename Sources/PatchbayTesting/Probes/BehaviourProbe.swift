@@ -45,7 +45,7 @@ public struct BehaviourProbe: Sendable, CustomTestStringConvertible {
             coalescing, suppression, foresight, twoRequests, askThenSubscribe, findThenPatch, followUps, echoedState,
             freshHeaders, tokenRefresh, reads, pacing, courtesy, verdicts, bisection, holding, consent, withdrawal,
             merging,
-        ] + retryLaws + [sharedMemory, batches, jobs, atMostOnce, stopping]
+        ] + retryPolicies + [sharedMemory, batches, jobs, atMostOnce, stopping]
 
     /// Runs the probe with one fault.
     ///

@@ -24,7 +24,7 @@ struct Bisection: VendorAdapter {
             switch exchange.status {
             case 200: .accepted()
             case 400 where exchange.operations.count == 1: .rejected(ProbeFinding.refused.at())
-            case 400: .underway(Step(groupSize: exchange.operations.halfCount))
+            case 400: .inProgress(Step(groupSize: exchange.operations.halfCount))
             default: .retry(exchange.soon)
             }
         }

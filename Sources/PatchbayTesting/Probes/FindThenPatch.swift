@@ -28,9 +28,9 @@ struct FindThenPatch: VendorAdapter {
             switch (exchange.endpoint, exchange.isSuccess) {
             case (.find, true):
                 let id = exchange.outcome.reply?.text ?? ""
-                return .underway(id.isEmpty ? .absent : .found(id))
+                return .inProgress(id.isEmpty ? .absent : .found(id))
             case (_, true): return .accepted()
-            case (.create, false) where exchange.mayHaveWorked: return .underway(nil, exchange.soon)
+            case (.create, false) where exchange.mayHaveWorked: return .inProgress(nil, exchange.soon)
             case (_, false): return .retry(exchange.soon)
             }
         }

@@ -26,8 +26,8 @@ struct Jobs: VendorAdapter {
         let (reply, next) = (exchange.outcome.reply, When.at(exchange.moment.now + Self.interval))
         return Interpretation(exchange.operations) { pending in
             switch (exchange.endpoint, exchange.status) {
-            case (.handIn, 202): return .underway(Step(job: reply?.text ?? ""), next)
-            case (.poll, 202): return .underway(pending.step, next)
+            case (.handIn, 202): return .inProgress(Step(job: reply?.text ?? ""), next)
+            case (.poll, 202): return .inProgress(pending.step, next)
             case (.poll, 200):
                 let refused = reply?.text.split(separator: ",").map(String.init) ?? []
                 return refused.contains(pending.word) ? .rejected(ProbeFinding.refused.at()) : .accepted()

@@ -30,9 +30,9 @@ struct TokenRefresh: VendorAdapter {
         return Interpretation(exchange.operations) { pending in
             let round = pending.step?.round ?? 0
             switch (exchange.endpoint, exchange.status) {
-            case (.token, 200): return .underway(Step(needsToken: false, round: round))
+            case (.token, 200): return .inProgress(Step(needsToken: false, round: round))
             case (.event, 200): return .accepted()
-            case (.event, 401) where round < Self.rounds: return .underway(Step(needsToken: true, round: round + 1))
+            case (.event, 401) where round < Self.rounds: return .inProgress(Step(needsToken: true, round: round + 1))
             case (.event, 401): return .rejected(ProbeFinding.refused.at())
             default: return .retry(exchange.soon)
             }

@@ -17,7 +17,7 @@ struct TwoRequests: VendorAdapter {
     func interpret(_ exchange: Exchange<Self>, memory: inout NoMemory) -> Interpretation<Self> {
         Interpretation(exchange.operations) { _ in
             guard exchange.isSuccess else { return .retry(exchange.soon) }
-            return exchange.endpoint == .click ? .underway(.open) : .accepted()
+            return exchange.endpoint == .click ? .inProgress(.open) : .accepted()
         }
     }
 

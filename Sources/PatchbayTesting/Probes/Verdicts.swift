@@ -33,7 +33,7 @@ struct Verdicts: VendorAdapter {
             case "replaced": .superseded(by: exchange.operations[0].id)
             case "wrong": .rejected(ProbeFinding.refused.at())
             case "forbidden": .dropped(ProbeFinding.gated.at())
-            case "twice" where pending.step == nil: .underway(.second, .at(now + .seconds(5)))
+            case "twice" where pending.step == nil: .inProgress(.second, .at(now + .seconds(5)))
             case "busy": .retry(.at(now + .seconds(20)))
             default: .accepted()
             }

@@ -6,7 +6,7 @@ import PatchbayOutbox
 import PatchbaySimulation
 import Testing
 
-/// The pool's law repeats a failed request after 10 seconds or a wake; eight subjects are eight lanes.
+/// The pool's policy repeats a failed request after 10 seconds or a wake; eight subjects are eight lanes.
 @Suite("Outages and rates") struct BreakerTests {
     private static let start = Instant(milliseconds: 1_900_000_000_000)
 
@@ -92,7 +92,7 @@ import Testing
         #expect(Set(try world.waits(of: "p").map(\.code)) == ["engine.provider.outage"])
     }
 
-    @Test func `a lane that is alone keeps the vendor's law to the second`() throws {
+    @Test func `a lane that is alone keeps the vendor's policy to the second`() throws {
         let world = try world(lanes: 1)
         try world.advance(by: .seconds(300))
         let gaps = zip(seconds(world), seconds(world).dropFirst()).map { $1 - $0 }

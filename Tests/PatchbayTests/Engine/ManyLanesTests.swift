@@ -81,7 +81,7 @@ import Testing
     @Test func `a wake reaches lanes that rest, and a capture shortens no interval`() throws {
         let world = try VirtualWorld()
         var isDown = true
-        // A status that no breaker opens for: each lane keeps its own law.
+        // A status that no breaker opens for: each lane keeps its own policy.
         world.network = { _ in .outcome(.replied(WireResponse(isDown ? 302 : 200)), after: .milliseconds(1)) }
         try world.start(.probe())
         let start = world.host.date()

@@ -114,7 +114,7 @@ struct PoolProbe: VendorAdapter {
         let parts = word.split(separator: " ")
         return switch parts[0] {
         case "retry": .retry(.at(now + .milliseconds(Int(parts[1]) ?? 0)))
-        case "begun": .underway(.begun)
+        case "begun": .inProgress(.begun)
         case "woken": .retry(.woken)
         case "rejected": .rejected(ProbeDevice.refused.at())
         default: .accepted()
@@ -170,7 +170,7 @@ struct VersionedProbe<Version: StateVersion>: VendorAdapter {
         memory.seen.append("v\(Version.number)")
         return Interpretation(exchange.operations) { _ in
             exchange.outcome.reply?.isSuccess == true
-                ? .accepted() : .underway(Step(), .at(exchange.moment.now + .seconds(3600)))
+                ? .accepted() : .inProgress(Step(), .at(exchange.moment.now + .seconds(3600)))
         }
     }
 

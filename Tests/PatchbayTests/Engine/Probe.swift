@@ -140,7 +140,7 @@ struct ProbeDevice: VendorAdapter {
         return Interpretation(exchange.operations) { pending in
             switch exchange.outcome {
             case .replied(let reply) where reply.isSuccess:
-                if case .switchContact = pending.operation.action, pending.step == nil { return .underway(.second) }
+                if case .switchContact = pending.operation.action, pending.step == nil { return .inProgress(.second) }
                 if case .changeAttributes(let changes) = pending.operation.action {
                     for (name, change) in changes {
                         if case .set(let value) = change { memory.accepted[name.rawValue] = value.plainText }

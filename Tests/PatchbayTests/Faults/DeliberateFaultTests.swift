@@ -68,17 +68,17 @@ enum PlantedFault: Hashable, Sendable, CustomTestStringConvertible {
     }
 }
 
-/// The table in the article: which seed finds each planted fault, and which laws speak.
+/// The table in the article: which seed finds each planted fault, and which invariants fail.
 struct Proof {
     struct Row: Hashable, Sendable {
         let seed: UInt64
-        /// What the sentence of the law says that the fault is aimed at; empty where any law will do.
-        let law: String
+        /// The sentence of the invariant that the fault must break; empty if any invariant will do.
+        let invariant: String
         let verdict: String
 
-        /// Whether a run that finds these sentences trips the law.
+        /// Whether a run with these sentences breaks the invariant.
         func isTripped(by verdicts: [String]) -> Bool {
-            law.isEmpty ? !verdicts.isEmpty : verdicts.contains { $0.contains(law) }
+            invariant.isEmpty ? !verdicts.isEmpty : verdicts.contains { $0.contains(invariant) }
         }
     }
 
@@ -93,7 +93,7 @@ struct Proof {
         for line in try text().split(separator: "\n") where line.hasPrefix("| `") {
             let cells = line.split(separator: "|").map { $0.trimmingCharacters(in: .whitespaces) }
             guard cells.count == 5, let seed = UInt64(cells[2]) else { continue }
-            rows[cells[0].replacing("`", with: "")] = Row(seed: seed, law: cells[3], verdict: cells[4])
+            rows[cells[0].replacing("`", with: "")] = Row(seed: seed, invariant: cells[3], verdict: cells[4])
         }
         return rows
     }
@@ -122,12 +122,12 @@ struct Proof {
             for seed in Self.seeds {
                 let verdicts = try fault.verdicts(of: seed)
                 guard let first = verdicts.first, row.isTripped(by: verdicts) else { continue }
-                return try Proof.write(fault.name, Proof.Row(seed: seed, law: row.law, verdict: first))
+                return try Proof.write(fault.name, Proof.Row(seed: seed, invariant: row.invariant, verdict: first))
             }
             Issue.record("\(Self.seeds.count) seeds do not find \(fault.name): strengthen the simulation.")
         }
         let verdicts = try fault.verdicts(of: row.seed)
-        #expect(row.isTripped(by: verdicts), "The law \"\(row.law)\" has to speak, too: \(verdicts)")
+        #expect(row.isTripped(by: verdicts), "The invariant \"\(row.invariant)\" must fail, too: \(verdicts)")
         #expect(verdicts.first == row.verdict, "Look at it, then UPDATE_PROOF=1.")
     }
 

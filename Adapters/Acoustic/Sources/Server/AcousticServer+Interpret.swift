@@ -19,7 +19,7 @@ extension AcousticServer {
         )
         var meaning = interpretAlone(written, memory: &memory)
         let isThere = exchange.outcome.reply.flatMap(CallReply.init)?.isYes ?? false
-        for pending in waiting { meaning.verdicts[pending.id] = .underway(isThere ? nil : pending.step) }
+        for pending in waiting { meaning.verdicts[pending.id] = .inProgress(isThere ? nil : pending.step) }
         return meaning
     }
 
@@ -119,7 +119,7 @@ extension AcousticServer {
     }
 
     private func suspending(_ exchange: Exchange<Self>, _ row: FindingRow, _ call: CallReply?) -> Interpretation<Self> {
-        var meaning = Interpretation<Self>(exchange.operations) { .underway($0.step) }
+        var meaning = Interpretation<Self>(exchange.operations) { .inProgress($0.step) }
         meaning.suspension = row.at("", call)
         return meaning
     }
@@ -261,7 +261,7 @@ extension AcousticServer {
             guard lists(of: one.operation).isEmpty else {
                 var step = one.step ?? Step()
                 step.isWritten = true
-                verdicts[one.id] = .underway(step)
+                verdicts[one.id] = .inProgress(step)
                 continue
             }
             let leftOut = ServerCells(one.operation, settings).leftOut.joined(separator: ", ")
@@ -310,11 +310,11 @@ extension AcousticServer {
     }
 
     /// An operation that continues at a step.
-    func next(_ step: Step) -> Verdict<Self> { .underway(step) }
+    func next(_ step: Step) -> Verdict<Self> { .inProgress(step) }
 
     /// Returns the verdict of an operation whose job is incomplete: query again, or return the job's number to the caller.
     private func unfinished(_ step: Step, _ pending: Pending<Self>, _ exchange: Exchange<Self>) -> Verdict<Self> {
-        if let next = poll(exchange, for: pending) { return .underway(step, next) }
+        if let next = poll(exchange, for: pending) { return .inProgress(step, next) }
         RuleID.acoustic("S63").fire()
         var answer: JSONObject = ["id": .string(step.job ?? ""), "state": "RUNNING"]
         if let file = step.file, !file.isEmpty { answer["file"] = .string(file) }
@@ -372,7 +372,7 @@ extension AcousticServer {
                 return .rejected(ServerFinding.jobLost.at("action"))
             }
             let later = When.at(exchange.moment.now + .seconds(settings.pollSeconds))
-            return .underway(step, poll(exchange, for: pending) ?? later)
+            return .inProgress(step, poll(exchange, for: pending) ?? later)
         }
     }
 

@@ -66,14 +66,14 @@ extension AcousticServer {
         RuleID.acoustic("S62").fire()
         var step = Step()
         step.isAbsent = true
-        return .underway(step)
+        return .inProgress(step)
     }
 
     /// Plans a window of opt-outs that wait for their contacts. They move back if more operations may follow the window.
     private func wait(for pending: PendingOperations<Self>, at moment: Moment) -> Plan<Self> {
         guard !pending.hasMore else {
             let pause = Duration.seconds(60 + Int64(moment.chance * 3540))
-            let verdicts = pending.map { ($0.id, Verdict<Self>.underway($0.step, .at(moment.now + pause))) }
+            let verdicts = pending.map { ($0.id, Verdict<Self>.inProgress($0.step, .at(moment.now + pause))) }
             return .settle(Dictionary(verdicts) { first, _ in first })
         }
         return .wait(until: nil, because: ServerFinding.optOutWaits.at())

@@ -252,7 +252,7 @@ extension AcousticServer {
             }
             var step = pending.step ?? Step()
             step.hasConsent = true
-            return .underway(step)
+            return .inProgress(step)
         }
     }
 
@@ -265,6 +265,6 @@ extension AcousticServer {
         }
         var step = pending.step ?? Step()
         step.phone = phone
-        return .underway(step)
+        return .inProgress(step)
     }
 }

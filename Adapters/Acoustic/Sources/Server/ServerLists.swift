@@ -143,7 +143,7 @@ extension AcousticServer {
         Interpretation(operations) { pending in
             var step = pending.step ?? Step()
             step.lists = (step.lists ?? 0) + 1
-            return step.lists ?? 0 < lists(of: pending.operation).count ? .underway(step) : .accepted()
+            return step.lists ?? 0 < lists(of: pending.operation).count ? .inProgress(step) : .accepted()
         }
     }
 
@@ -157,7 +157,7 @@ extension AcousticServer {
                 return .rejected(refusal)
             }
             (step.isMissing, step.verb) = (true, .add)
-            return .underway(step)
+            return .inProgress(step)
         }
     }
 

@@ -8,7 +8,7 @@ extension AcousticServer {
 enum ServerPace: Sendable {
     /// A backoff of 2 s, doubled after each failure, at most ten minutes; the vendor asks for exponential delays (S43). A token
     /// whose reply states no lifetime is valid for four hours. For three of them the vendor returns the same token.
-    static let tokens = TokenLaw(
+    static let tokens = TokenPolicy(
         backoff: .doubling(from: .seconds(2), upTo: .seconds(600), jitter: 0.25),
         life: 14_400,
         repeatsTexts: true

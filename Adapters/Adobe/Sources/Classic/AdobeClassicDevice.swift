@@ -150,7 +150,7 @@ private struct ClassicPlanner {
         guard device.pushToken != nil else { return .unchanged(FindingRow.tokenNeeded.at("action.device.pushToken")) }
         take(device)
         memory.device = DeviceRegistration(sequence: head.sequence, id: head.id.rawValue)
-        return .underway(.register)
+        return .inProgress(.register)
     }
 
     private mutating func apply(_ consent: Consent, _ head: Head) -> Verdict<Adapter> {
@@ -159,7 +159,7 @@ private struct ClassicPlanner {
         if memory.consents.deniesProfile { memory.forgetPerson() }
         if !allowsToken { RuleID.adobe("V6").fire() }
         let isDue = allowsToken ? isOptIn(consent) && dueRegistration != nil : !memory.held.isEmpty
-        return isDue ? .underway(.register) : .accepted(FindingRow.consentKept.at("action.consent"))
+        return isDue ? .inProgress(.register) : .accepted(FindingRow.consentKept.at("action.consent"))
     }
 
     /// Whether a decision may permit the person's registration again. After a decision on the profile the engine itself
@@ -360,12 +360,12 @@ extension AdobeClassicDevice {
         var next = memory
         switch pending.operation.action {
         case .setConsent(let consent) where consent.state != .denied: break
-        case .setConsent, .unregister, .erase: return .underway(.register)
+        case .setConsent, .unregister, .erase: return .inProgress(.register)
         default: next = ClassicChange(pending.operation, settings).applied(to: memory)
         }
         // Otherwise the request removed a person from the device, and the registration follows.
         guard sent.any.isAt(settings), ClassicRegistrationCall(next, settings)?.hash == sent.hash else {
-            return .underway(.register)
+            return .inProgress(.register)
         }
         memory = next
         (memory.registeredHash, memory.account) = (sent.hash, settings.account)

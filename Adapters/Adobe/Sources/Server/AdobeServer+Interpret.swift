@@ -28,7 +28,7 @@ extension AdobeServer {
     }
 
     private func suspending(_ exchange: Exchange<Self>, _ row: FindingRow) -> Interpretation<Self> {
-        var meaning = Interpretation<Self>(exchange.operations) { .underway($0.step) }
+        var meaning = Interpretation<Self>(exchange.operations) { .inProgress($0.step) }
         meaning.suspension = row.at(detail: exchange.outcome.reply.map { "HTTP \($0.status)" })
         return meaning
     }
@@ -55,7 +55,7 @@ extension AdobeServer {
             }
             if isAgain { (Self.rulesOfUncertainty[exchange.endpoint] ?? .adobe("B25")).fire() }
             let next = ServerPace.tokens.backoff.next(after: before, asked: asked, at: moment)
-            return .underway(isAgain ? step.next(nil) : step, .at(next))
+            return .inProgress(isAgain ? step.next(nil) : step, .at(next))
         }
     }
 
@@ -110,7 +110,7 @@ extension AdobeServer {
         return Interpretation(operations) { pending in
             var step = pending.step ?? Step()
             step.most = most
-            return .underway(exchange.endpoint == .create ? step.next(nil) : step)
+            return .inProgress(exchange.endpoint == .create ? step.next(nil) : step)
         }
     }
 
@@ -233,7 +233,7 @@ extension AdobeServer {
                     return .rejected(ServerFinding.addressForeign.at("action"))
                 }
                 return step.next(.service, list).asVerdict
-            default: return .underway(step.next(.write, ProfileAddress.keyed(profile.key, settings)))
+            default: return .inProgress(step.next(.write, ProfileAddress.keyed(profile.key, settings)))
             }
         }
     }
@@ -263,7 +263,7 @@ extension AdobeServer {
             let pages = (step.pages ?? 1) + 1
             guard pages <= ServerPace.pages else { return .rejected(ServerFinding.manyPages.at("contact")) }
             (step.address, step.pages) = (address.rest, pages)
-            return .underway(step)
+            return .inProgress(step)
         }
     }
 
@@ -282,7 +282,7 @@ extension AdobeServer {
             guard settings.unknownContacts == .add else {
                 return .rejected(ServerFinding.contactUnknown.at("contact"))
             }
-            return .underway(step.next(.create))
+            return .inProgress(step.next(.create))
         }
     }
 
@@ -294,7 +294,7 @@ extension AdobeServer {
             guard let list = profile.subscriptions(settings) else {
                 return .rejected(ServerFinding.addressForeign.at("action"))
             }
-            return .underway((pending.step ?? Step()).next(.service, list))
+            return .inProgress((pending.step ?? Step()).next(.service, list))
         }
     }
 
@@ -307,7 +307,7 @@ extension AdobeServer {
                 return .unchanged(ServerFinding.unsubscribedAlready.at())
             }
             let step = pending.step ?? Step()
-            return .underway(step.next(.makeService, step.address))
+            return .inProgress(step.next(.makeService, step.address))
         }
     }
 
@@ -318,7 +318,7 @@ extension AdobeServer {
             guard name == nil || name == topic(of: pending.operation)?.service else {
                 return .rejected(ServerFinding.serviceUnknown.at("action.subscription.topic"))
             }
-            return .underway(step.next(.list, step.address, service: service.key))
+            return .inProgress(step.next(.list, step.address, service: service.key))
         }
     }
 
@@ -338,13 +338,13 @@ extension AdobeServer {
         case (nil, true):
             // Of the list's pages only the first is the collection itself.
             let list = step.pages == nil ? step.address : step.address.flatMap(ServerAddress.collection)
-            verdict = .underway(step.next(.subscribe, list, service: step.service))
+            verdict = .inProgress(step.next(.subscribe, list, service: step.service))
         case (.some(let record), false):
             guard let address = record.address(settings) else {
                 verdict = .rejected(ServerFinding.addressForeign.at("action"))
                 break
             }
-            verdict = .underway(step.next(.end, address))
+            verdict = .inProgress(step.next(.end, address))
         }
         return Interpretation(exchange.operations) { _ in verdict }
     }

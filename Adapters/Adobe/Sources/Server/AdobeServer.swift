@@ -86,7 +86,7 @@ public struct AdobeServer: VendorAdapter {
         }
 
         /// The operation continues with this step.
-        var asVerdict: Verdict<AdobeServer> { .underway(self) }
+        var asVerdict: Verdict<AdobeServer> { .inProgress(self) }
 
         /// Returns the same stage at the next profile; nil after the last.
         func atNextProfile(_ stage: Stage) -> Step? {

@@ -8,7 +8,7 @@ extension AdobeServer {
 enum ServerPace: Sendable {
     /// A backoff of 2 s, doubled after each failure, at most five minutes, with random variation between clients (B30). A token
     /// whose reply states no lifetime is valid for an hour.
-    static let tokens = TokenLaw(
+    static let tokens = TokenPolicy(
         backoff: .doubling(from: .seconds(2), upTo: .seconds(300), jitter: 0.25),
         life: 3600
     )

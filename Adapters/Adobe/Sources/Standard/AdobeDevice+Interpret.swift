@@ -38,9 +38,9 @@ private struct Reading {
 
     func verdict(_ memory: inout AdobeMemory) -> Result {
         let place = sent.place(in: memory)
-        let law = RetryLaw.law(of: exchange.endpoint, settings)
-        let row = law.row(for: exchange.outcome)
-        let meaning = law.meaning(row, exchange.outcome, settings, endsReach: endsReach)
+        let policy = RetryPolicy.policy(of: exchange.endpoint, settings)
+        let row = policy.row(for: exchange.outcome)
+        let meaning = policy.meaning(row, exchange.outcome, settings, endsReach: endsReach)
         if let place { memory.use(place, as: sent.ecid) }
         if meaning != .accepted, exchange.mayHaveWorked { memory.markUncertain(sent) }
         switch meaning {
@@ -48,7 +48,7 @@ private struct Reading {
         case .retry:
             RuleID.adobe("Q3").fire()
             let asked = exchange.outcome.reply?.retryAfter(at: exchange.moment.date)
-            return .retry(.at(RetryLaw.backoff.next(after: 0, asked: asked, at: exchange.moment)))
+            return .retry(.at(RetryPolicy.backoff.next(after: 0, asked: asked, at: exchange.moment)))
         case .refused, .suspend:
             return refused(refusal(row).at(path, detail: detail), &memory)
         }
@@ -86,10 +86,10 @@ private struct Reading {
             return .accepted(endedIdentity(memory))
         case .pushToken:
             memory.takeBack(sent.ecid, of: pending.operation.subject)
-            return .underway(next)
+            return .inProgress(next)
         case .optOut:
             if let place { memory.identities[place].owesOptOut = false }
-            return .underway(next)
+            return .inProgress(next)
         }
     }
 
@@ -110,14 +110,14 @@ private struct Reading {
         case .optOut:
             // The vendor's SDK sends it once and reads no answer.
             if let place = sent.place(in: memory) { memory.identities[place].owesOptOut = false }
-            return .underway(next)
+            return .inProgress(next)
         case .pushToken
         where !sent.setsToken && sent.place(in: memory) == memory.identities.count - 1
             && memory.identities.last?.tokenOrganization == nil:
-            return .underway(next)
+            return .inProgress(next)
         case .pushToken where !sent.setsToken:
             switch pending.operation.action {
-            case .switchContact, .identify: return .underway(AdobeDevice.Step(.applied, refused: status))
+            case .switchContact, .identify: return .inProgress(AdobeDevice.Step(.applied, refused: status))
             default: return .rejected(finding)
             }
         default: return .rejected(finding)
@@ -143,7 +143,7 @@ private struct Reading {
         }
         let actions = adapter.actions(interaction, actionID: actionID, appState: pending.operation.appState)
         if actions.count > 1, pending.step == nil {
-            return .underway(AdobeDevice.Step(.open, refused: finding == nil ? nil : status, ecid: sent.ecid))
+            return .inProgress(AdobeDevice.Step(.open, refused: finding == nil ? nil : status, ecid: sent.ecid))
         }
         if let finding { return .rejected(finding) }
         guard let refused = pending.step?.refused else { return .accepted() }

@@ -129,7 +129,7 @@ private struct Planner {
             memory.begin(head.sequence)
             hasEnded = true
         }
-        if hasWork || consent.state != .denied && isLast && wantsToken(consent) { return .underway(Step(.applied)) }
+        if hasWork || consent.state != .denied && isLast && wantsToken(consent) { return .inProgress(Step(.applied)) }
         return .accepted((hasEnded ? FindingRow.optedOut : .consentKept).at("action.consent"))
     }
 
@@ -177,10 +177,10 @@ private struct Planner {
         }
         memory.device = DeviceRegistration(sequence: head.sequence, id: head.id.rawValue)
         allow(head)
-        if hasWork { return .underway(Step(.token)) }
+        if hasWork { return .inProgress(Step(.token)) }
         guard device.pushToken != nil else { return .unchanged(FindingRow.deviceRemembered.at("action.device")) }
         if organization.isEmpty { return .dropped(FindingRow.tokenUntold.at("action.device.pushToken")) }
-        if allowsToken { return .underway(Step(.token)) }
+        if allowsToken { return .inProgress(Step(.token)) }
         RuleID.adobe("V6").fire()
         return .dropped(FindingRow.tokenWithheld.at("action.device.pushToken"))
     }
@@ -218,7 +218,7 @@ private struct Planner {
         }
         RuleID.adobe("N4").fire()
         memory.begin(head.sequence, for: Person())
-        return hasWork ? .underway(Step(.applied)) : .unchanged(FindingRow.personChanged.at("action.switch"))
+        return hasWork ? .inProgress(Step(.applied)) : .unchanged(FindingRow.personChanged.at("action.switch"))
     }
 
     private mutating func logIn(_ change: ContactSwitch, _ head: Head) -> Result {
@@ -233,7 +233,7 @@ private struct Planner {
             return .rejected(FindingRow.personLeft.at("action.switch"))
         }
         if let place = memory.index(of: head.sequence) { memory.identities[place].mayRegister = true }
-        return .underway(Step(.applied))
+        return .inProgress(Step(.applied))
     }
 
     /// Whether an identity of a person without a name belongs to a person who had logged out when an operation was captured,
@@ -262,7 +262,7 @@ private struct Planner {
             memory.join(place, who, head.sequence)
         }
         if let place = memory.index(of: head.sequence) { memory.identities[place].mayRegister = true }
-        return .underway(Step(.applied))
+        return .inProgress(Step(.applied))
     }
 
     /// Whether an operation names another contact than its identity belongs to.
@@ -289,12 +289,14 @@ private struct Planner {
         guard memory.registeredECID == ecid else {
             RuleID.adobe("R4").fire()
             memory.registeredECID = ecid
-            return .underway(step)
+            return .inProgress(step)
         }
         RuleID.adobe("R5").fire()
-        guard let last = memory.registrations.last(where: { $0.notedAt <= head.since }) else { return .underway(step) }
+        guard let last = memory.registrations.last(where: { $0.notedAt <= head.since }) else {
+            return .inProgress(step)
+        }
         let isDue = head.since - last.at >= .seconds(settings.registrationDelay * 86_400)
-        return isDue ? .underway(step) : .unchanged(FindingRow.registrationNotDue.at("action.event"))
+        return isDue ? .inProgress(step) : .unchanged(FindingRow.registrationNotDue.at("action.event"))
     }
 
     // MARK: Heads

@@ -2,7 +2,7 @@ import PatchbayAdapterKit
 import PatchbayModel
 
 /// The meanings of the vendor's replies, in four tables. All retry at the same interval, without a limit.
-enum RetryLaw: CaseIterable {
+enum RetryPolicy: CaseIterable {
     /// Tracking.
     case hits
     /// Registrations.
@@ -15,7 +15,7 @@ enum RetryLaw: CaseIterable {
     /// The interval between two attempts: constant, or the interval that the server asks for if longer, up to an hour.
     static let backoff = Backoff([.seconds(30)], longest: .seconds(3600))
 
-    static func law(of endpoint: AdobeDevice.Endpoint, _ settings: AdobeSettings) -> RetryLaw {
+    static func policy(of endpoint: AdobeDevice.Endpoint, _ settings: AdobeSettings) -> RetryPolicy {
         switch endpoint {
         case .tracking: settings.trackingForm == .postback ? .postbacks : .hits
         case .registration: .registrations
@@ -94,7 +94,7 @@ extension ReplyTable {
             .status(404...404, .refused, .replyNotFound, rule: .adobe("G6")),
         ] + again + [.noAnswer(.retry, .noReply, rule: .adobe("Q7"))]
 
-    /// A redirect to another host than the tracking server. `RetryLaw.meaning` accepts a redirect within that host.
+    /// A redirect to another host than the tracking server. `RetryPolicy.meaning` accepts a redirect within that host.
     private static let redirect = ReplyRow.reply(
         "a redirect to another host",
         .retry,

@@ -25,7 +25,7 @@ extension AltcraftServer {
                     guard case .changeSubscription(let later) = pending.operation.action else { return true }
                     return owed.sequence > pending.sequence || !owed.isAbout(later.channel, later.topic)
                 }
-                if !owed.isEmpty { meaning.verdicts[pending.id] = .underway(Step(owed: owed)) }
+                if !owed.isEmpty { meaning.verdicts[pending.id] = .inProgress(Step(owed: owed)) }
             default: break
             }
         }
@@ -34,7 +34,7 @@ extension AltcraftServer {
     /// Returns the verdict after the first owed opt-out is applied or has no effect.
     private func next(behind owed: [Memory.Owed]) -> Verdict<Self> {
         let rest = Array(owed.dropFirst())
-        return rest.isEmpty ? .accepted() : .underway(Step(owed: rest))
+        return rest.isEmpty ? .accepted() : .inProgress(Step(owed: rest))
     }
 
     private func meaning(of exchange: Exchange<Self>, memory: inout Memory) -> Interpretation<Self> {
@@ -48,7 +48,7 @@ extension AltcraftServer {
         (memory.failures, memory.closedUntil) = (0, nil)
         switch (row.meaning, exchange.endpoint) {
         case (.suspend, _):
-            var meaning = Interpretation<Self>(exchange.operations) { .underway($0.step) }
+            var meaning = Interpretation<Self>(exchange.operations) { .inProgress($0.step) }
             meaning.suspension = (row.finding ?? ServerFinding.refused).at(detail: exchange.outcome.reply?.codeText)
             return meaning
         case (.refused, .deleteProfile) where exchange.outcome.reply?.json?["error"]?.integer == 404:
@@ -102,7 +102,7 @@ extension AltcraftServer {
         return Interpretation(exchange.operations) { pending in
             var step = pending.step ?? Step()
             step.most = most
-            return .underway(step)
+            return .inProgress(step)
         }
     }
 
@@ -136,7 +136,7 @@ extension AltcraftServer {
                 verdicts[pending.id] =
                     isLost ? .rejected(ServerFinding.uncertainDelivery.at("action")) : .retry(.at(next))
             case .suspend:
-                verdicts[pending.id] = .underway(pending.step)
+                verdicts[pending.id] = .inProgress(pending.step)
                 suspension = suspension ?? (row.finding ?? ServerFinding.refused).at(detail: reply.codeText)
             }
         }
@@ -147,7 +147,7 @@ extension AltcraftServer {
         if let owed = pending.step?.owed { return next(behind: owed) }
         guard ProfileRow.needsSecond(pending.operation, pending.step) else { return .accepted() }
         RuleID.altcraft("V11").fire()
-        return .underway(Step(addsTags: true))
+        return .inProgress(Step(addsTags: true))
     }
 
     /// Handles a success without results per profile. It is clear for one profile and ambiguous for several.
@@ -215,7 +215,7 @@ extension AltcraftServer {
             }
             var step = pending.step ?? Step()
             step.targets = targets
-            return .underway(step)
+            return .inProgress(step)
         }
     }
 

@@ -52,7 +52,7 @@ extension SalesforceServer {
     }
 
     private func suspending(_ exchange: Exchange<Self>, _ row: FindingRow) -> Interpretation<Self> {
-        var meaning = Interpretation<Self>(exchange.operations) { .underway($0.step) }
+        var meaning = Interpretation<Self>(exchange.operations) { .inProgress($0.step) }
         meaning.suspension = row.at(detail: exchange.outcome.reply.map { "HTTP \($0.status)" })
         return meaning
     }
@@ -105,7 +105,7 @@ extension SalesforceServer {
                 guard pending.step?.verb == nil else { return .rejected(finding.at("action")) }
                 var step = pending.step ?? Step()
                 step.verb = other
-                return .underway(step)
+                return .inProgress(step)
             }
         case .asyncResults where exchange.operations.first?.step?.hasFailed == true:
             return halved(exchange.operations, of: exchange.operations.first?.step?.rows, ServerFinding.jobRefused)
@@ -131,7 +131,7 @@ extension SalesforceServer {
             return Interpretation(operations) { _ in .rejected(finding) }
         }
         RuleID.salesforce("V10").fire()
-        return Interpretation(operations) { .underway($0.again(atMost: (count + 1) / 2)) }
+        return Interpretation(operations) { .inProgress($0.again(atMost: (count + 1) / 2)) }
     }
 
     // MARK: Yes
@@ -188,7 +188,7 @@ extension SalesforceServer {
         return Interpretation(exchange.operations) { pending in
             var step = Step(most: pending.step?.most, lostJobs: pending.step?.lostJobs)
             (step.job, step.row, step.rows) = (id, places[pending.id], rows.count)
-            return .underway(step, next)
+            return .inProgress(step, next)
         }
     }
 
@@ -207,11 +207,11 @@ extension SalesforceServer {
                 var step = pending.step
                 step?.isDone = true
                 if word == "Error" { step?.hasFailed = true }
-                return .underway(step)
+                return .inProgress(step)
             }
         default:
             let next = poll(exchange)
-            return Interpretation(exchange.operations) { .underway($0.step, next) }
+            return Interpretation(exchange.operations) { .inProgress($0.step, next) }
         }
     }
 
@@ -220,7 +220,7 @@ extension SalesforceServer {
         Interpretation(exchange.operations) { pending in
             let jobs = (pending.step?.lostJobs ?? 0) + 1
             guard jobs < ServerPace.lostJobs else { return .rejected(ServerFinding.jobLost.at("action")) }
-            return .underway(Step(most: pending.step?.most, lostJobs: jobs), poll(exchange))
+            return .inProgress(Step(most: pending.step?.most, lostJobs: jobs), poll(exchange))
         }
     }
 

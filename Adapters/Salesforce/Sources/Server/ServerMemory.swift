@@ -8,7 +8,7 @@ extension SalesforceServer {
 enum ServerPace: Sendable {
     /// A backoff of 2 s, doubled after each failure, at most five minutes, with random variation between clients (V28). A token
     /// whose reply states no lifetime is valid for 1,080 s.
-    static let tokens = TokenLaw(
+    static let tokens = TokenPolicy(
         backoff: .doubling(from: .seconds(2), upTo: .seconds(300), jitter: 0.25),
         life: 1080
     )

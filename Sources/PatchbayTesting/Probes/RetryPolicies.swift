@@ -4,13 +4,13 @@ import PatchbayModel
 import PatchbaySimulation
 
 /// An adapter with a retry policy that depends on the reply and the number of failures.
-struct RetryLaws: VendorAdapter {
-    enum Law: String, Sendable { case serverFaults, everyHalfMinute, doubling, untilWoken }
+struct RetryPolicies: VendorAdapter {
+    enum Policy: String, Sendable { case serverFaults, everyHalfMinute, doubling, untilWoken }
     enum Endpoint: String, AdapterEndpoint { case event }
     static var descriptor: AdapterDescriptor { .probe() }
-    let law: Law
+    let policy: Policy
 
-    init(_ law: Law) { self.law = law }
+    init(_ policy: Policy) { self.policy = policy }
     init(settings: ProbeSettings) { self.init(.serverFaults) }
 
     func plan(_ pending: PendingOperations<Self>, memory: NoMemory, at moment: Moment) -> Plan<Self> {
@@ -22,7 +22,7 @@ struct RetryLaws: VendorAdapter {
         return Interpretation(exchange.operations) { pending in
             let status = exchange.status ?? 503
             guard status != 200 else { return .accepted() }
-            switch law {
+            switch policy {
             case .serverFaults where status >= 500: return .retry(.at(now + .seconds(10)))
             case .everyHalfMinute where [408, 503, 504].contains(status): return .retry(.at(now + .seconds(30)))
             case .doubling:
@@ -55,50 +55,50 @@ struct RetryLaws: VendorAdapter {
 }
 
 extension BehaviourProbe {
-    static let retryLaws: [BehaviourProbe] = [
+    static let retryPolicies: [BehaviourProbe] = [
         BehaviourProbe(
             "retry.serverFaults",
             "Only faults of the vendor's side are tried again; every other answer is final.",
             neededBy: "APIs that repeat after 5xx alone",
             brokenBy: [.believes, .hurries],
-            adapter: RetryLaws(.serverFaults),
-            vendor: RetryLaws.vendor(failing: 2, 500),
+            adapter: RetryPolicies(.serverFaults),
+            vendor: RetryPolicies.vendor(failing: 2, 500),
             script: [.track("a", "wrong", "b"), .pass(.seconds(300))]
         ) { trial in
             trial.expectEffects(["a", "b"])
             try trial.expect(trial.ending(of: "wrong")?.term == .rejected, "a final answer was not final")
             guard trial.disturbance == .none else { return }
-            trial.expect(RetryLaws.waits(of: "a", in: trial) == [10, 10], "other waits than the law's")
+            trial.expect(RetryPolicies.waits(of: "a", in: trial) == [10, 10], "other waits than the policy's")
         },
         BehaviourProbe(
             "retry.everyHalfMinute",
             "Three statuses and silence are tried again every 30 s, for ever and in order.",
             neededBy: "APIs with a strict order and a fixed interval",
             brokenBy: [.believes, .hurries, .readsBackwards],
-            adapter: RetryLaws(.everyHalfMinute),
-            vendor: RetryLaws.vendor(failing: 9, 504),
+            adapter: RetryPolicies(.everyHalfMinute),
+            vendor: RetryPolicies.vendor(failing: 9, 504),
             script: [.track("a"), .pass(.seconds(45)), .track("b"), .pass(.seconds(600))]
         ) { trial in
             trial.expectEffects(["a", "b"])
             guard trial.disturbance == .none else { return }
-            let waits = RetryLaws.waits(of: "a", in: trial)
-            trial.expect(waits == Array(repeating: 30, count: 9), "other waits than the law's: \(waits)")
+            let waits = RetryPolicies.waits(of: "a", in: trial)
+            trial.expect(waits == Array(repeating: 30, count: 9), "other waits than the policy's: \(waits)")
         },
         BehaviourProbe(
             "retry.doubling",
             "The wait doubles from a minute to a day, then it is a day; restarts and clock jumps change nothing.",
             neededBy: "APIs that back off to once a day",
             brokenBy: [.believes, .hurries],
-            adapter: RetryLaws(.doubling),
-            vendor: RetryLaws.vendor(failing: 13, 503),
+            adapter: RetryPolicies(.doubling),
+            vendor: RetryPolicies.vendor(failing: 13, 503),
             script: [.track("a"), .pass(.seconds(300)), .pass(.seconds(10 * 86_400))]
         ) { trial in
             trial.expectEffects(["a"])
             switch trial.disturbance {
             case .none, .jump, .restart(2), .reboot(2):
-                let waits = RetryLaws.waits(of: "a", in: trial)
+                let waits = RetryPolicies.waits(of: "a", in: trial)
                 let expected = (0..<13).map { Int64(min(60 << $0, 86_400)) }
-                trial.expect(waits == expected, "other waits than the law's: \(waits)")
+                trial.expect(waits == expected, "other waits than the policy's: \(waits)")
             default: break
             }
         },
@@ -107,8 +107,8 @@ extension BehaviourProbe {
             "The queue stops without a timer, until something happens.",
             neededBy: "APIs that try again when the network or the app comes back",
             brokenBy: [.believes],
-            adapter: RetryLaws(.untilWoken),
-            vendor: RetryLaws.vendor(failing: 1, 500),
+            adapter: RetryPolicies(.untilWoken),
+            vendor: RetryPolicies.vendor(failing: 1, 500),
             script: [
                 .track("a"), .pass(.seconds(86_400)), .wake, .pass(.seconds(60)), .wake, .pass(.seconds(60)), .wake,
                 .pass(.seconds(60)),
@@ -116,7 +116,7 @@ extension BehaviourProbe {
         ) { trial in
             trial.expectEffects(["a"])
             guard trial.disturbance == .none else { return }
-            trial.expect(RetryLaws.waits(of: "a", in: trial) == [86_400], "it was tried without being woken")
+            trial.expect(RetryPolicies.waits(of: "a", in: trial) == [86_400], "it was tried without being woken")
         },
     ]
 }

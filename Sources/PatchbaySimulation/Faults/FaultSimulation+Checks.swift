@@ -165,7 +165,9 @@ extension FaultSimulation {
             }
             try checkMemory(provider.name)
             guard replayed.isEmpty else { continue }
-            guard let policy = setup.laws[provider.name], let vendor = setup.vendors[provider.name] else { continue }
+            guard let policy = setup.invariants[provider.name], let vendor = setup.vendors[provider.name] else {
+                continue
+            }
             for lane in Set(world.sent.filter { $0.provider == provider.name }.map(\.lane)).sorted() {
                 // A shadow sends to another vendor.
                 for phase in 0...(phases[provider.name] ?? 0) {

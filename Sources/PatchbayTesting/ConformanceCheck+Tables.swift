@@ -118,15 +118,17 @@ extension ConformanceCheck {
     /// Checks of the samples' goldens.
     static let goldens: [ConformanceCheck] = [
         ConformanceCheck("every sample has exactly one golden", "goldens") { subject in
-            var names: [Goldens.Kind: Set<String>] = [.requests: [], .refusals: []]
+            var (requests, refusals): (Goldens.Texts, Goldens.Texts) = ([], [])
             for sample in subject.samples {
                 let drive = subject.drive(sample, before: .accepting)
-                let kind: Goldens.Kind = drive.sent.isEmpty ? .refusals : .requests
-                let text = drive.sent.isEmpty ? drive.refusalText : drive.requestText(hiding: subject.secrets)
-                names[kind]?.insert(sample.name)
-                subject.goldens.check(text, kind, sample.name)
+                if drive.sent.isEmpty {
+                    refusals.append((sample.name, drive.refusalText))
+                } else {
+                    requests.append((sample.name, drive.requestText(hiding: subject.secrets)))
+                }
             }
-            for (kind, expected) in names { subject.goldens.checkNoOrphans(kind, expected: expected) }
+            subject.goldens.check(eachDistinct: requests, .requests)
+            subject.goldens.check(together: refusals, .refusals)
             let twice = Dictionary(grouping: subject.samples, by: \.name).filter { $0.value.count > 1 }.keys.sorted()
             return twice.map { Problem($0, "two samples have that name.") }
         },

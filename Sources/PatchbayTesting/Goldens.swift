@@ -92,6 +92,46 @@ public struct Goldens: Sendable {
         )
     }
 
+    /// The actual texts of samples, by name.
+    typealias Texts = [(name: String, text: String)]
+
+    /// Compares the texts of samples with one golden for each distinct text. `same.list` names the other samples with the
+    /// same text.
+    func check(eachDistinct texts: Texts, _ kind: Kind, sourceLocation: SourceLocation = #_sourceLocation) {
+        let groups = Self.groups(texts)
+        for group in groups { check(group.text, kind, group.names[0], sourceLocation: sourceLocation) }
+        checkNoOrphans(kind, expected: Set(groups.map { $0.names[0] }), sourceLocation: sourceLocation)
+        let same = groups.filter { $0.names.count > 1 }.map {
+            "\($0.names[0]): \($0.names.dropFirst().joined(separator: ", "))"
+        }
+        checkList(same.sorted(), kind, "same", sourceLocation)
+    }
+
+    /// Compares the texts of samples with one file, in which each distinct text follows the names of its samples.
+    func check(together texts: Texts, _ kind: Kind, sourceLocation: SourceLocation = #_sourceLocation) {
+        let groups = Self.groups(texts).map { group in
+            let lines = group.text.split(separator: "\n", omittingEmptySubsequences: false).map { "    \($0)" }
+            return (group.names + lines).joined(separator: "\n") + "\n"
+        }
+        checkNoOrphans(kind, expected: [], sourceLocation: sourceLocation)
+        checkList(groups, kind, "all", sourceLocation)
+    }
+
+    /// The texts, each with the sorted names of its samples, in the order of the first name.
+    private static func groups(_ texts: Texts) -> [(names: [String], text: String)] {
+        Dictionary(grouping: texts, by: \.text).map { ($0.value.map(\.name).sorted(), $0.key) }
+            .sorted { $0.names[0] < $1.names[0] }
+    }
+
+    /// Compares lines with a list, which does not exist if there are none.
+    private func checkList(_ lines: [String], _ kind: Kind, _ name: String, _ sourceLocation: SourceLocation) {
+        let file = "\(name).list"
+        guard lines.isEmpty else {
+            return check(lines.joined(separator: "\n"), kind, file: file, sourceLocation: sourceLocation)
+        }
+        checkNoOrphans(kind, ending: ".list", expected: [], sourceLocation: sourceLocation)
+    }
+
     /// Returns the names of the existing goldens of a kind.
     public func names(of kind: Kind) -> Set<String> { names(of: kind, ending: ".txt") }
 
@@ -104,7 +144,8 @@ public struct Goldens: Sendable {
     /// All goldens in the folder, including those of other APIs, except the scenarios, which are inputs.
     var outputs: [(name: String, text: String)] {
         let names = FileManager.default.enumerator(atPath: folder.path)?.compactMap { $0 as? String } ?? []
-        return names.filter { $0.hasSuffix(".txt") || $0.hasSuffix(".ndjson") }.sorted().compactMap { name in
+        return names.filter { name in [".txt", ".ndjson", ".list"].contains(where: name.hasSuffix) }.sorted().compactMap
+        { name in
             guard let data = try? Data(contentsOf: folder.appendingPathComponent(name)) else { return nil }
             return (name, String(decoding: data, as: UTF8.self))
         }

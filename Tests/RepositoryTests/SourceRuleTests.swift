@@ -98,18 +98,11 @@ import Testing
         }
     }
 
-    @Test func `every golden has its sample`() {
+    @Test func `goldens are of known kinds`() {
         for vendor in Repository.folders(in: "Adapters") {
             let kinds = Set(Repository.folders(in: "Adapters/\(vendor)/Goldens"))
             let known: Set<String> = ["Requests", "Refusals", "Replies", "Conversations", "Records"]
             #expect(kinds.isSubset(of: known), "\(vendor) has goldens of an unknown kind.")
-            let requests = names("Adapters/\(vendor)/Goldens/Requests")
-            let refusals = names("Adapters/\(vendor)/Goldens/Refusals")
-            // APIs of one vendor may keep their goldens apart, in folders.
-            #expect(
-                requests.isDisjoint(with: refusals),
-                "\(vendor) has two goldens for \(requests.intersection(refusals))."
-            )
         }
     }
 
@@ -130,9 +123,5 @@ import Testing
             let isShown = secrets.contains { output.text.contains($0) }
             #expect(!isShown, "\(output.path) shows a secret. Hide it, or give the scenario another text.")
         }
-    }
-
-    private func names(_ folder: String) -> Set<String> {
-        Set(Repository.files(folder, ending: ".txt").map { String($0.path.dropFirst(folder.count + 1)) })
     }
 }

@@ -61,8 +61,8 @@ rules: tools ## Refresh the list of tests that show each rule, from a test run
 	@rm -rf .build/evidence
 	PATCHBAY_EVIDENCE="$(EVIDENCE)" swift test --disable-xctest
 	swift build --product patchbay
-	$(COMMAND) adapters --rules --evidence "$(EVIDENCE)" --json >/dev/null
-	git diff --stat -- Sources/PatchbayCommand
+	@.ci/rules --write
+	git diff --stat -- Tests/rule-evidence.ndjson
 
 format: ## Format all Swift sources and lower the baseline of retired words
 	swift format -i -r -p $(SWIFT_FOLDERS)

@@ -44,22 +44,17 @@ import Testing
         }
     }
 
-    @Test func `evidence of a test run stands with its rule, and refreshes the sources where they are`() async throws {
+    @Test(arguments: ["evidence", "evidence/one.ndjson"])
+    func `the evidence of a test run stands with its rule`(_ path: String) async throws {
         let bench = try Workbench()
         let rules = try JSONValue(parsing: try await bench.run("adapters", "--rules", "--json").output)
         let rule = try #require(rules[0]?["rule"]?.string)
         let lines = ["b()", "a()", "b()"].map { "{\"rule\":\"\(rule)\",\"test\":\"Tests/\($0)\"}\n" }
-        _ = try await bench.shell("mkdir -p evidence Sources/PatchbayCommand/Commands")
-        try bench.write("evidence/evidence-1.ndjson", lines.joined())
-        try bench.write("Sources/PatchbayCommand/Commands/RuleEvidence+BuiltIn.swift", "old")
-        let result = try await bench.run("adapters", "--rules", "--evidence", "evidence", "--json")
+        _ = try await bench.shell("mkdir evidence")
+        try bench.write("evidence/one.ndjson", lines.joined())
+        let result = try await bench.run("adapters", "--rules", "--evidence", path, "--json")
         #expect(try JSONValue(parsing: result.output)[0]?["tests"] == ["Tests/a()", "Tests/b()"])
-        let source = try bench.read("Sources/PatchbayCommand/Commands/RuleEvidence+BuiltIn.swift")
-        #expect(
-            source.contains(
-                "{\"rule\":\"\(rule)\",\"test\":\"Tests/a()\"}\n        {\"rule\":\"\(rule)\",\"test\":\"Tests/b()\"}\n"
-            )
-        )
-        #expect(source.hasSuffix("\"\"\"#\n}\n"))
+        let text = try await bench.run("adapters", "--rules", "--evidence", path).output
+        #expect(text.contains("; 2 tests]") && text.contains("; 0 tests]"))
     }
 }

@@ -108,8 +108,8 @@ struct Flag: Hashable, Sendable {
     static let restart = Flag("restart", .none, "Discard the progress of an interrupted run and start over")
     static let evidence = Flag(
         "evidence",
-        .text("FOLDER"),
-        "With --rules: refresh the built-in list of tests from the results of a test run in FOLDER"
+        .text("PATH"),
+        "With --rules: the tests that show each rule, an NDJSON file such as `Tests/rule-evidence.ndjson` or a folder of them"
     )
     static let faults = Flag("faults", .text("FILE"), "Fault rules, a JSON array")
     static let from = Flag(

@@ -26,11 +26,8 @@ extension Command {
         let modules = try session.modules()
         let descriptors = modules.flatMap(\.apis).map { $0.descriptor }
         if session.invocation.has(.rules) {
-            let evidence = try session.invocation.text(.evidence).map(RuleEvidence.init(folder:)) ?? .builtIn
+            let evidence = try session.invocation.text(.evidence).map(RuleEvidence.init(path:)) ?? RuleEvidence()
             try AdaptersReport.rules(of: descriptors, shownBy: evidence, on: session)
-            if session.invocation.has(.evidence) {
-                try evidence.refresh(for: descriptors.flatMap(\.rules), on: session.console)
-            }
         } else if session.isJSON {
             try session.console.data(.array(modules.flatMap(AdaptersReport.json)))
         } else {
@@ -151,12 +148,12 @@ extension RecordFormat {
 
     static func rules(of descriptors: [AdapterDescriptor], shownBy evidence: RuleEvidence, on session: Session) throws {
         let tests = evidence.tests
-        let rules = descriptors.flatMap { each in each.rules.map { (adapter: each.id, rule: $0) } }
+        let rules = descriptors.flatMap { each in each.tables.rules.map { (adapter: each.id, rule: $0) } }
             .sorted { ($0.adapter, $0.rule.id) < ($1.adapter, $1.rule.id) }
         guard session.isJSON else {
             for (_, rule) in rules {
-                let shown = tests[rule.id].map { "\($0.count) tests" } ?? "no test"
-                let rest = "  \(rule.text) [\(rule.source); \(shown)]"
+                let shown = tests.isEmpty ? "" : "; \((tests[rule.id] ?? []).count.counted("test"))"
+                let rest = "  \(rule.text) [\(rule.source)\(shown)]"
                 try session.console.data(rule.id.text, .bold, then: rest)
             }
             return

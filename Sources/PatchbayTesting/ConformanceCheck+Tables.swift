@@ -137,8 +137,8 @@ extension ConformanceCheck {
             let goldens = subject.goldens
             goldens.checkNoOrphans(
                 .conversations,
-                ending: ".ndjson",
-                expected: goldens.names(of: .conversations, ending: ".json"),
+                suffix: ".ndjson",
+                expected: goldens.names(of: .conversations, suffix: ".json"),
                 sourceLocation: #_sourceLocation
             )
             return []

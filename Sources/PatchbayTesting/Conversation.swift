@@ -36,7 +36,7 @@ public struct Conversation: Sendable, CustomTestStringConvertible {
     }
 
     static func all(in goldens: Goldens) -> [Conversation] {
-        goldens.names(of: .conversations, ending: ".json").sorted().map(Conversation.init)
+        goldens.names(of: .conversations, suffix: ".json").sorted().map(Conversation.init)
     }
 
     /// Runs the scenario with the real engine under a virtual clock, compares the events with the golden, and checks

@@ -129,16 +129,16 @@ public struct Goldens: Sendable {
         guard lines.isEmpty else {
             return check(lines.joined(separator: "\n"), kind, file: file, sourceLocation: sourceLocation)
         }
-        checkNoOrphans(kind, ending: ".list", expected: [], sourceLocation: sourceLocation)
+        checkNoOrphans(kind, suffix: ".list", expected: [], sourceLocation: sourceLocation)
     }
 
     /// Returns the names of the existing goldens of a kind.
-    public func names(of kind: Kind) -> Set<String> { names(of: kind, ending: ".txt") }
+    public func names(of kind: Kind) -> Set<String> { names(of: kind, suffix: ".txt") }
 
-    func names(of kind: Kind, ending: String) -> Set<String> {
+    func names(of kind: Kind, suffix: String) -> Set<String> {
         let files =
             (try? FileManager.default.contentsOfDirectory(atPath: place(of: kind).path))
-        return Set((files ?? []).filter { $0.hasSuffix(ending) }.map { String($0.dropLast(ending.count)) })
+        return Set((files ?? []).filter { $0.hasSuffix(suffix) }.map { String($0.dropLast(suffix.count)) })
     }
 
     /// All goldens in the folder, including those of other APIs, except the scenarios, which are inputs.
@@ -162,12 +162,12 @@ public struct Goldens: Sendable {
         expected: Set<String>,
         sourceLocation: SourceLocation = #_sourceLocation
     ) {
-        checkNoOrphans(kind, ending: ".txt", expected: expected, sourceLocation: sourceLocation)
+        checkNoOrphans(kind, suffix: ".txt", expected: expected, sourceLocation: sourceLocation)
     }
 
-    func checkNoOrphans(_ kind: Kind, ending: String, expected: Set<String>, sourceLocation: SourceLocation) {
-        for name in names(of: kind, ending: ending).subtracting(expected).sorted() {
-            let label = "\(kind.rawValue)/\(name)\(ending)"
+    func checkNoOrphans(_ kind: Kind, suffix: String, expected: Set<String>, sourceLocation: SourceLocation) {
+        for name in names(of: kind, suffix: suffix).subtracting(expected).sorted() {
+            let label = "\(kind.rawValue)/\(name)\(suffix)"
             guard isRewriting else {
                 Issue.record(
                     "\(label) belongs to nothing. Run `make goldens` to remove it, or bring back what it belonged to.",
@@ -176,7 +176,7 @@ public struct Goldens: Sendable {
                 continue
             }
             do {
-                try FileManager.default.removeItem(at: url(kind, name + ending))
+                try FileManager.default.removeItem(at: url(kind, name + suffix))
                 Issue.record("\(label) was removed.", severity: .warning, sourceLocation: sourceLocation)
             } catch {
                 Issue.record(error, "\(label) can't be removed.", sourceLocation: sourceLocation)

@@ -16,6 +16,7 @@ SUITES ?= .
 TIME ?= 60
 CONTACTS ?= 1000000
 TARGETS ?=
+NAMES ?=
 SERVERS ?=
 KIND ?=
 # What release builds that are measured are made for: this machine's processor, as the peers are; nothing: any of its kind.
@@ -28,7 +29,7 @@ export SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH ?= $(shell echo $$((4 * $$
 empty :=
 VENDORS := $(subst $(empty) ,|,$(notdir $(wildcard Adapters/*)))
 
-.PHONY: help setup build test unit end-to-end demo goldens rules format lint docs examples schemas simulate rounds large soak million test-browser fuzz sanitize bench clean
+.PHONY: help setup build test unit end-to-end demo goldens rules format lint docs examples schemas simulate rounds large soak million test-browser mutants fuzz sanitize bench clean
 
 help: ## List the targets
 	@grep -E '^[a-z-]+:.*##' Makefile | sed -E 's/:[^#]*## /\t/' | while IFS=$$'\t' read -r name what; do \
@@ -113,6 +114,9 @@ million: tools ## Migrate a million contacts through server APIs over HTTP, with
 
 rounds: tools ## Run the tests of migration with twelve times as many random files
 	PATCHBAY_ROUNDS=12 swift test --disable-xctest --filter 'PatchbayMigrationTests.(Bulk|Plan)Tests'
+
+mutants: tools ## Apply each mutation of Tests/Mutations to a copy and expect the random runs to find it (NAMES="…")
+	@.ci/mutants $(NAMES)
 
 fuzz: tools ## Fuzz every parser of outside data with libFuzzer (TIME=seconds TARGETS="json reply …")
 	@.ci/fuzz $(TIME) $(TARGETS)

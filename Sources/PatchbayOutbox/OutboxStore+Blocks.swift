@@ -36,7 +36,6 @@ extension OutboxStore {
         until: Int64?,
         orWoken: Bool
     ) throws(OutboxError) {
-        if DeliberateFault.blockNotStored.isPresent { return }
         try put(.block, .text(provider), .text(lane), .text(queue), .optional(until), .integer(orWoken ? 1 : 0))
     }
 

@@ -174,19 +174,14 @@ extension OutboxStore {
         _ range: ClosedRange<Int64>,
         provider: String
     ) throws(OutboxError) {
-        let times: Int64 = DeliberateFault.endingCountedTwice.isPresent ? 2 : 1
         var rest = run
         while let first = rest.first?.outcome {
             let alike = rest.prefix { ($0.outcome.term, $0.outcome.code) == (first.term, first.code) }
             let outcomes = alike.lazy.map { (id: $0.outcome.id, at: $0.at) }
-            if try !isSecondTime(range, provider: provider) {
-                try remember(provider: provider, term: first.term, code: first.code, outcomes)
-            }
-            try count(provider: provider, term: first.term, code: first.code, by: times * Int64(alike.count))
+            try remember(provider: provider, term: first.term, code: first.code, outcomes)
+            try count(provider: provider, term: first.term, code: first.code, by: Int64(alike.count))
             rest = rest.dropFirst(alike.count)
         }
-        if DeliberateFault.routeLeftBehind.isPresent { return }
-        if try putBack(range, provider: provider) { return }
         let (start, end) = (SQLValue.integer(range.lowerBound), SQLValue.integer(range.upperBound))
         try deleteRoutes(range, provider: provider, count: run.count)
         guard try connection.number(Self.otherRoutes, start, end) == nil else {

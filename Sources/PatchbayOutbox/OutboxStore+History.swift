@@ -12,7 +12,6 @@ extension OutboxStore {
 
     /// Adds an outcome to the history.
     func remember(provider: String, id: String, term: String, code: String, at: Int64) throws(OutboxError) {
-        if DeliberateFault.endingNotRemembered.isPresent { return }
         let number = try newHistoryNumbers(1)
         try add(.history, .integer(number), .text(provider), .text(id), .text(term), .text(code), .integer(at))
     }
@@ -24,7 +23,6 @@ extension OutboxStore {
         code: String,
         _ outcomes: some Collection<(id: String, at: Int64)>
     ) throws(OutboxError) {
-        if DeliberateFault.endingNotRemembered.isPresent { return }
         var rest = outcomes[...]
         while !rest.isEmpty {
             var image = StoredImage()

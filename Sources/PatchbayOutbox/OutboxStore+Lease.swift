@@ -14,7 +14,6 @@ extension OutboxStore {
         func isTaken() throws(OutboxError) -> Bool {
             guard let held = try lease(), held.owner != owner, held.expiresAt > now else { return false }
             if hasOutlived(held.epoch, held.expiresAt, now: now, uptime: uptime ?? now, duration) { return false }
-            if DeliberateFault.leaseSeized.isPresent { return false }
             return !isDead(held.owner)
         }
         // Checking first avoids a write transaction, which would block other writers.

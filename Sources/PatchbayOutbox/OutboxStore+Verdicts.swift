@@ -75,14 +75,7 @@ extension OutboxStore {
                 _ = try seal(.reject)
                 usageChange.rejects += 1
             }
-            try count(
-                provider: provider,
-                term: term,
-                code: code,
-                by: DeliberateFault.endingCountedTwice.isPresent ? 2 : 1
-            )
-            if DeliberateFault.routeLeftBehind.isPresent { return true }
-            if try putBack(sequence...sequence, provider: provider) { return true }
+            try count(provider: provider, term: term, code: code, by: 1)
             try removeRoute(provider: provider, sequence: sequence)
             if !isIndexed { noteUpheaval() }
             try noteHearing(

@@ -145,7 +145,6 @@ extension OutboxStore {
             index = selection.index
             index.isEven = selection.isEven
             if selection.queues.count > 1 { sequences.sort() }
-            if DeliberateFault.newestFirst.isPresent { sequences.reverse() }
             return (sequences, hasMore)
         }
     }

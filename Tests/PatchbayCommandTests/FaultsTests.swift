@@ -9,7 +9,7 @@ import Testing
     @Test func `a run that came out wrong is told with the command that repeats it, and how it came to that`() throws {
         let apis = try Vendors.scenes.map { try SceneAPI($0, among: Vendors.modules.flatMap(\.apis)) }
         let campaign = FaultCampaign(FaultTable(apis: apis))
-        try DeliberateFault.$present.withValue(.denialIgnored) {
+        try SimulationMutation.$present.withValue(.optOutIgnored) {
             var found: FaultCampaign.Failure?
             var seed: UInt64 = 1
             while found == nil, seed <= 300 {

@@ -25,7 +25,6 @@ extension CaptureBatch {
                 let pending = try? EngagementOperation(jsonBytes: row.operation.body)
                 // A removed provider's vendor still needs the unregistration.
                 guard pending?.action != .erase, pending?.action != .unregister else { return }
-                if DeliberateFault.erasureSparesOne.isPresent, row.operation.sequence.isMultiple(of: 3) { return }
                 try context.end(row, name, OperationOutcome(.erased))
                 part.withdrawn[pending?.action.kind.rawValue ?? "unreadable", default: 0] += 1
                 withdrawn.insert(row.operation.id)

@@ -113,9 +113,7 @@ extension SubjectSnapshot {
     /// An operation without a contact counts as the former person's. A registration belongs to the installation and is sent
     /// on behalf of the current person. The operations of a person who comes back count as the current person's.
     func isOfAnother(_ operation: EngagementOperation, _ sequence: Int64) -> Bool {
-        guard let cameAfter, sequence <= cameAfter, operation.action.kind != .registerDevice,
-            !DeliberateFault.denialOfOthers.isPresent
-        else { return false }
+        guard let cameAfter, sequence <= cameAfter, operation.action.kind != .registerDevice else { return false }
         guard let author = operation.contact else { return true }
         return !author.isSame(as: contact) && !identifiers.contains { author.isSame(as: $0.value) }
     }

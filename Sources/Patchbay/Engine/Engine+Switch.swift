@@ -332,7 +332,6 @@ extension Engine {
             else { return }
             // An opt-out goes to the new provider and also stays with the old one.
             let policy = operation.action.isOptOut ? .both : policy
-            if DeliberateFault.retargetLeavesOne.isPresent, row.operation.sequence.isMultiple(of: 3) { return }
             let snapshot = try context.snapshot(of: operation.subject)
             if change.runner != nil, summarizesPeople(change),
                 snapshot.belongsToFormerPerson(
@@ -356,8 +355,7 @@ extension Engine {
             if isLost, plan.onLoss == .refuse {
                 try lost.add(operation, from: change.name, examined.map { ($0.runner.name, try whyNot($0, operation)) })
             }
-            let isDropped = DeliberateFault.retargetDropsOne.isPresent && row.operation.sequence.isMultiple(of: 3)
-            for taker in addedProviders where !isDropped {
+            for taker in addedProviders {
                 try move(operation, row.operation.sequence, to: taker, snapshot, isLost: isLost)
             }
             if policy == .retarget { try end(row, operation, from: change.name, takers.map(\.runner.name)) }

@@ -328,9 +328,7 @@ package final class Engine {
         if delivers, !isQuiet, isLeaseDue { _ = try renewLease() }
         guard delivers, !isQuiet else { return runners.forEach { $0.expireReads() } }
         var failure: (any Error)?
-        let isOut = DeliberateFault.outageOfAll.isPresent && runners.contains(where: \.isFailing)
         for runner in runners where delivers {
-            if isOut, !runner.isFailing { runner.putOff() }
             do {
                 try fenced { try runner.plan(send) }
             } catch {

@@ -99,8 +99,6 @@ final class EngineContext {
     /// Emits events to the app once the current transaction has committed.
     func emit(_ new: [EngineEvent]) {
         events += new
-        guard DeliberateFault.answerToldTwice.isPresent else { return }
-        events += new.filter { if case .answered = $0 { true } else { false } }
     }
 
     /// Emits the events that another engine over the same outbox has not reported yet, before all others.
@@ -405,8 +403,6 @@ final class EngineContext {
         if end == nil, !snapshot.isOfAnother(operation, sequence) {
             switch gate.decision(for: operation.action, snapshot) {
             case .pass: break
-            case .deny where DeliberateFault.denialIgnored.isPresent: break
-            case .hold where DeliberateFault.holdIgnored.isPresent: break
             case .hold where !mayWait: end = OperationOutcome(.dropped, finding: FindingRow.Engine.providerLeft.at())
             case .hold(let reason) where place.waitsForConsent: hold = reason
             case .hold: end = OperationOutcome(.dropped, finding: FindingRow.Engine.consentUnknown.at())

@@ -25,7 +25,6 @@ extension Runner {
     /// Opens the due queues of a lane, as many as a plan can use, and all queues that a wake opens.
     func openQueues(of lane: Lane, now: Instant) throws {
         try readWaits(of: lane)
-        let now = DeliberateFault.waitIgnored.isPresent ? Instant(milliseconds: .max) : now
         let isDue = lane.waits.closings.first.map { $0 <= now.milliseconds } ?? false
         guard isDue || lane.mayOpenWoken else { return lane.isWoken = false }
         var (waits, opened): (Lane.Waits, [String]) = (lane.waits, [])

@@ -6,9 +6,6 @@ import PatchbayOutbox
 extension Runner {
     /// Returns the adapter's memory for a lane; nil if it cannot be read. The provider is then suspended, and the bytes stay.
     func memory(of lane: Lane) throws -> Memory? {
-        if DeliberateFault.memoryOfAnother.isPresent, let memory = lanes.values.first(where: { $0 !== lane })?.memory {
-            return memory
-        }
         if let memory = keptMemory(of: lane) { return memory }
         let stored = try storedMemory(of: descriptor.memory == .lane ? lane.key : "")
         lane.isErased = stored.map { descriptor.memory == .lane && $0.key != lane.key } ?? false

@@ -34,7 +34,7 @@ extension Runner {
             if !completed.isEmpty {
                 try context.store.note(completed.map(\.record), provider: name, at: context.date.milliseconds)
             }
-            if after != keptMemory(of: lane) || lane.uncertainty != nil, !DeliberateFault.memoryNotStored.isPresent {
+            if after != keptMemory(of: lane) || lane.uncertainty != nil {
                 try save(after, key: memoryKey(of: lane))
             }
             guard let journaled else { return }

@@ -9,7 +9,7 @@ extension Runner {
     /// A storage error in one lane does not stop the others. The first error is thrown after all lanes were planned.
     func plan(_ send: (Dispatch) -> Void) throws {
         expireReads()
-        guard !isSuspended, !isPaused || DeliberateFault.pauseIgnored.isPresent else { return }
+        guard !isSuspended, !isPaused else { return }
         var failure: (any Error)?
         do {
             try admit()
@@ -32,10 +32,7 @@ extension Runner {
     /// Returns the lanes that are due, the one that has waited longest first.
     func lanesDue() -> [Lane] {
         let now = context.now
-        let due = lanes.values.filter { lane in
-            let isFree = lane.flight == nil || DeliberateFault.laneNotWaited.isPresent
-            return isFree && lane.due.map { $0 <= now } ?? false
-        }
+        let due = lanes.values.filter { lane in lane.flight == nil && lane.due.map { $0 <= now } ?? false }
         guard due.count > 1 else { return due }
         return due.map { (since: $0.due ?? now, lane: $0) }
             .sorted { ($0.since, $0.lane.key) < ($1.since, $1.lane.key) }.map(\.lane)
@@ -46,15 +43,6 @@ extension Runner {
 
     /// Whether the last exchange of a lane failed.
     var isFailing: Bool { lanes.values.contains(where: \.lastExchangeFailed) }
-
-    /// A mutation: delays all due lanes by a minute without a reason.
-    func putOff() {
-        #if DEBUG
-        for lane in lanesDue() {
-            (lane.due, lane.because) = (context.now + .seconds(60), FindingRow.Engine.adapterLoops.at())
-        }
-        #endif
-    }
 
     /// Plans a lane with a single check for other processes' commits.
     func plan(_ lane: Lane) throws -> Dispatch? {
@@ -84,7 +72,7 @@ extension Runner {
             try forgetOutdated()
             guard let memory = try memory(of: lane) else { return nil }
             let moment = context.moment(flush: lane.flush)
-            var shown = DeliberateFault.neighboursSwapped.isPresent ? window.withNeighboursSwapped : window
+            var shown = window
             shown.isUnrouted = try isUnrouted || isOutsideShare(window)
             try notePerson(of: &shown)
             switch try driver.plan(shown, memory: memory, at: moment) {
@@ -171,14 +159,12 @@ extension Runner {
         }
         // A device API's request is noted before it leaves. After a crash, its operations count as possibly processed.
         let isNoted = descriptor.side == .device && operations.contains { !$0.isImmediate }
-        let isJournaled = (endpoint.isJournaled || isNoted) && !DeliberateFault.journalNotWritten.isPresent
-        let unacknowledged =
-            descriptor.memory == .lane && !DeliberateFault.uncertaintyNotStored.isPresent ? unacknowledged : nil
+        let isJournaled = endpoint.isJournaled || isNoted
+        let unacknowledged = descriptor.memory == .lane ? unacknowledged : nil
         try spendingRate(now) {
             if isJournaled || unacknowledged != nil {
                 var uncertainty: Lane.StoredUncertainty?
-                let isDurable =
-                    unacknowledged != nil || endpoint.isJournaled && !DeliberateFault.journalNotAwaited.isPresent
+                let isDurable = unacknowledged != nil || endpoint.isJournaled
                 context.isMarking = true
                 defer { context.isMarking = false }
                 try context.transaction(isDurable ? .full : .normal, appends: !isDurable) {

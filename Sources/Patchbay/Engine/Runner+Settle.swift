@@ -9,8 +9,7 @@ extension Runner {
         guard let lane = flights.removeValue(forKey: ticket), let flight = lane.flight else { return false }
         if flight.operations.isEmpty { maintenanceRequestsInFlight.remove(flight.endpoint) }
         let moment = context.moment(flush: lane.flush)
-        let known = DeliberateFault.uncertaintyForgotten.isPresent ? outcome.withoutUncertainty : outcome
-        let ended = Ended(flight: flight, outcome: known, moment: moment)
+        let ended = Ended(flight: flight, outcome: outcome, moment: moment)
         (lane.flight, lane.unsettled) = (nil, ended)
         do {
             try settle(ended, in: lane)
@@ -48,9 +47,8 @@ extension Runner {
     private func settleOnce(_ ended: Ended, in lane: Lane) throws {
         guard let before = try memory(of: lane) else { return }
         let (flight, outcome) = (ended.flight, ended.outcome)
-        let (meaning, learnt) = try driver.interpret(ended, memory: before)
+        let (meaning, memory) = try driver.interpret(ended, memory: before)
         if try refusesCredential(ended, meaning, in: lane) { return }
-        let memory = DeliberateFault.failureBelieved.isPresent ? try believed(ended, before) ?? learnt : learnt
         try settle(
             meaning,
             flight.operations,
@@ -100,18 +98,6 @@ extension Runner {
         if lane.barren >= 64 { try suspend(FindingRow.Engine.adapterLoops.at()) }
     }
 
-    /// A mutation: returns the memory as after a successful reply; nil if the reply was successful.
-    private func believed(_ ended: Ended, _ before: Memory) throws -> Memory? {
-        #if DEBUG
-        guard ended.outcome.reply?.isSuccess != true else { return nil }
-        let yes = Outcome.replied(WireResponse(200, body: Array("{}".utf8)))
-        let believed = Ended(flight: ended.flight, outcome: yes, moment: ended.moment)
-        return try driver.interpret(believed, memory: before).1
-        #else
-        return nil
-        #endif
-    }
-
     /// Stores verdicts, memory and follow-ups in one transaction, and emits the events after it.
     ///
     /// `answered` is nil if no request was sent, else whether the vendor answered.
@@ -134,9 +120,7 @@ extension Runner {
             let verdict = judgement ?? (answered == nil ? nil : missing(&events))
             guard let verdict else { continue }
             let isSent = answered != nil || pending.isImmediate || pending.requests.contains(.acknowledged)
-            verdicts.append(
-                (pending, isSent || DeliberateFault.acceptedUnsent.isPresent ? verdict : verdict.withoutRequest)
-            )
+            verdicts.append((pending, isSent ? verdict : verdict.withoutRequest))
         }
         if try settlePlainly(
             meaning,
@@ -208,7 +192,7 @@ extension Runner {
             if descriptor.memory == .lane, !erased.isEmpty {
                 isErased = try saveErased(after, lane: lane.key)
                 try context.store.forgetEmptyQueues(named: lane.key)
-            } else if after != before || lane.uncertainty != nil, !DeliberateFault.memoryNotStored.isPresent {
+            } else if after != before || lane.uncertainty != nil {
                 try save(after, key: memoryKey(of: lane))
             }
             if journaled != nil || lane.hasSettledNote {
@@ -321,13 +305,6 @@ extension Outcome {
     /// Whether the request may have reached the vendor although no reply came.
     fileprivate var mayHaveArrived: Bool {
         if case .failed(let failure) = self { failure.delivery != .notSent } else { false }
-    }
-
-    /// The outcome as if the request had not been sent, for a mutation.
-    fileprivate var withoutUncertainty: Outcome {
-        guard case .failed(var failure) = self else { return self }
-        failure.delivery = .notSent
-        return .failed(failure)
     }
 }
 

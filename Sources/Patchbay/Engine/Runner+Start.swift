@@ -140,9 +140,7 @@ extension Runner {
     /// Settles a journaled request that was in flight when a process died: the adapter decides about it. If only a note
     /// without a body was stored, its operations may have been processed, and are planned again.
     func interrupt(_ entry: JournalEntry) throws {
-        guard let endpoint = driver.endpoint(entry.endpoint), !entry.request.isEmpty,
-            !DeliberateFault.interruptionForgotten.isPresent
-        else {
+        guard let endpoint = driver.endpoint(entry.endpoint), !entry.request.isEmpty else {
             return try store {
                 for row in try context.store.rows(provider: name, lane: entry.lane, ids: entry.operations) {
                     try context.store.progress(

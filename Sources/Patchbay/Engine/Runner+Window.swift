@@ -215,42 +215,11 @@ final class CredentialDriver {
     init(context: EngineContext, provider: String) { (self.context, self.provider) = (context, provider) }
 
     func credential(of contact: ScalarString?) -> Secret? {
-        let contact = DeliberateFault.credentialOfCurrent.isPresent ? current : contact
         if let last, last.contact == contact { return last.credential }
         let credential = earlier[contact] ?? context.credential(provider, contact)
         if let last { earlier[last.contact] = .some(last.credential) }
         last = (contact, credential)
         return credential
-    }
-
-    /// The current contact, for a mutation.
-    private var current: ScalarString? {
-        var contact: String?
-        #if DEBUG
-        try? context.store.forEachSnapshot { subject, bytes in
-            contact = try context.snapshot(bytes, of: Subject(rawValue: subject))?.contact
-        }
-        #endif
-        return contact.map(ScalarString.init)
-    }
-}
-
-extension Window {
-    /// The window with some neighbours of the same queue and kind swapped, for a mutation.
-    var withNeighboursSwapped: Window {
-        var swapped = self
-        #if DEBUG
-        for place in operations.indices.dropLast() {
-            let (one, next) = (operations[place], operations[place + 1])
-            guard one.sequence.isMultiple(of: 3), one.queue == next.queue,
-                one.operation.action.kind == next.operation.action.kind
-            else { continue }
-            swapped.operations.swapAt(place, place + 1)
-            let view = views.startIndex + (place - operations.startIndex)
-            swapped.views.swapAt(view, view + 1)
-        }
-        #endif
-        return swapped
     }
 }
 

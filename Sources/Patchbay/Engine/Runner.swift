@@ -123,7 +123,6 @@ final class Runner {
 
     func read(_ operation: EngagementOperation, deadline: Instant) {
         let lane = lane(driver.place(operation).lane)
-        let deadline = DeliberateFault.deadlineIgnored.isPresent ? deadline + .seconds(1_000_000_000) : deadline
         lane.waits.reads.append(Lane.Read(operation: operation, since: context.now, deadline: deadline))
         lane.want(context.now)
         lane.openWoken()

@@ -21,7 +21,6 @@ extension Runner {
     /// If nothing is sent, operations end as shadowed when they enter the route. Other pending operations there were captured
     /// before the shadow run and are real.
     func booked(_ outcome: OperationOutcome, isEntering: Bool = false) -> OperationOutcome {
-        if DeliberateFault.shadowRunCounted.isPresent { return outcome }
         guard shadow == .outside || (isEntering && shadow == .inside),
             ![.erased, .quarantined, .moved].contains(outcome.term)
         else { return outcome }

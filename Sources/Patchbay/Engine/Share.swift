@@ -34,8 +34,7 @@ public struct Share: Hashable, Sendable {
 
     /// Returns whether the share contains a contact; nil stands for an installation without a known contact.
     public func holds(_ contact: String?, on subject: Subject) -> Bool {
-        let contact = DeliberateFault.shareByInstallation.isPresent ? nil : contact
-        return isAll || (!isNone && places.contains(Self.place(of: contact ?? subject.rawValue)))
+        isAll || (!isNone && places.contains(Self.place(of: contact ?? subject.rawValue)))
     }
 }
 

@@ -152,8 +152,7 @@ extension Engine {
     private func keep(_ captures: [StagedCaptures.Waiting]) throws -> [(number: Int64, row: [StagedCaptures.Waiting])] {
         var rows: [(number: Int64, row: [StagedCaptures.Waiting])] = []
         let more = stagedCaptures.usage + captures.usage
-        let durability: Durability = DeliberateFault.captureNotAwaited.isPresent ? .normal : .full
-        try context.transaction(durability, appends: true) {
+        try context.transaction(.full, appends: true) {
             guard try bounds.haveRoom(for: more, context) else { throw NoRoom() }
             for start in stride(from: 0, to: captures.count, by: StagedCaptures.rowSize) {
                 if start > 0 { context.host.giveWay() }

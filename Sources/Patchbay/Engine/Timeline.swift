@@ -31,7 +31,7 @@ package struct Timeline: Sendable {
         // After a reboot, it is unknown how long the last process ran after its mark.
         let passed = isSameBoot ? begun - mark.uptime : host.date() - mark.date
         let least = isSameBoot ? .zero : Self.markPause
-        base = mark.now + (DeliberateFault.timelineRunsBack.isPresent ? passed : max(least, passed))
+        base = mark.now + max(least, passed)
     }
 
     /// Returns the time for a reading of the clock that includes sleep.

@@ -110,12 +110,4 @@ enum SwitchWay: String, CaseIterable, CustomTestStringConvertible {
         #expect(changes.last?.action == .switchContact(ContactSwitch(.logOut)))
         for account in try world.accounts() { #expect(account.balances, "\(account.provider)") }
     }
-
-    @Test(arguments: SwitchWay.allCases) func `the same comparison finds the credential of whoever is there now`(
-        _ way: SwitchWay
-    ) throws {
-        let all = try DeliberateFault.$present.withValue(.credentialOfCurrent) { try heard(way) }
-        #expect(all.allSatisfy { $0.credential == "token of bo" })
-        #expect(all.contains { $0.due == "token of anna" } && all.contains { $0.due == "nobody" })
-    }
 }

@@ -1,7 +1,5 @@
-import PatchbayOutbox
-import Testing
-
 import PatchbaySimulation
+import Testing
 
 @Suite("A seed that fails") struct FailingSeedTests {
     /// Lists that fail whenever they hold all of some numbers.
@@ -21,17 +19,17 @@ import PatchbaySimulation
         #expect(Reduction.least([Int]()) { _ in true }.isEmpty)
     }
 
-    @Test(arguments: [DeliberateFault.denialIgnored, .holdIgnored, .timelineRunsBack])
+    @Test(arguments: [SimulationMutation.optOutIgnored, .confirmedNotStored, .optOutForgotten])
     func `a failing run is told with as few steps as it takes, and they end in the same problem`(
-        _ fault: DeliberateFault
+        _ mutation: SimulationMutation
     )
         throws
     {
-        let row = try #require(try Proof.rows()[fault.rawValue])
+        let row = try #require(try Proof.rows()["simulation.\(mutation.rawValue)"])
         let table = try FaultScenes.table()
         let campaign = FaultCampaign(table)
-        #expect(try campaign.story(of: row.seed).isEmpty, "without the fault there is nothing to tell")
-        try DeliberateFault.$present.withValue(fault) {
+        #expect(try campaign.story(of: row.seed).isEmpty, "the run succeeds without the mutation")
+        try SimulationMutation.$present.withValue(mutation) {
             // A set-up belongs to one run.
             func setup() throws -> FaultSimulation.Setup { try table.setup(for: row.seed) }
             let whole = try FaultSimulation(seed: row.seed, setup())

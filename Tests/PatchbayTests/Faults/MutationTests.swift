@@ -1,32 +1,28 @@
 import Foundation
 import PatchbayAdapterKit
-import PatchbayOutbox
 import PatchbaySimulation
 import PatchbayTesting
 import Testing
 
-/// A fault put in on purpose: one of the engine's or the outbox's, or one that breaks every adapter.
-enum PlantedFault: Hashable, Sendable, CustomTestStringConvertible {
-    case inside(DeliberateFault)
+/// A mutation of the adapters or of the simulated vendors. Those of the engine and the outbox are patches, see `make mutants`.
+enum Mutation: Hashable, Sendable, CustomTestStringConvertible {
     case adapter(ProbeMutation)
     /// One of the vendors or the network, in the simulation alone.
     case simulation(SimulationMutation)
     /// One that breaks the adapter of one API.
     case api(String, ProbeMutation)
 
-    static let all: [PlantedFault] =
-        DeliberateFault.allCases.map(PlantedFault.inside)
-        + [
+    static let all: [Mutation] =
+        [
             .forgets, .trustsMemory, .believes, .hurries, .keepsNoJournal, .foreseesNoUncertainty,
             .forgetsFailures, .waitsInSilence,
-        ].map(PlantedFault.adapter)
-        + SimulationMutation.allCases.map(PlantedFault.simulation)
+        ].map(Mutation.adapter)
+        + SimulationMutation.allCases.map(Mutation.simulation)
         + ["adobe-classic", "altcraft", "des"].map { .api($0, .losesValues) }
         + [.api("adobe-classic", .repeatsRefusals), .api("salesforce", .waitsForContact)]
 
     var name: String {
         switch self {
-        case .inside(let fault): fault.rawValue
         case .simulation(let mutation): "simulation.\(mutation.rawValue)"
         case .adapter(let mutation): "adapter.\(mutation.rawValue)"
         case .api(let id, let mutation): "\(id).\(mutation.rawValue)"
@@ -40,7 +36,6 @@ enum PlantedFault: Hashable, Sendable, CustomTestStringConvertible {
         let campaign = FaultCampaign(try table())
         let report =
             switch self {
-            case .inside(let fault): try DeliberateFault.$present.withValue(fault) { try campaign.play(seed) }
             case .simulation(let mutation):
                 try SimulationMutation.$present.withValue(mutation) { try campaign.play(seed) }
             case .adapter, .api: try campaign.play(seed)
@@ -51,7 +46,7 @@ enum PlantedFault: Hashable, Sendable, CustomTestStringConvertible {
     private func table() throws -> FaultTable {
         let (id, mutation): (String?, ProbeMutation)
         switch self {
-        case .inside, .simulation: return try FaultScenes.table()
+        case .simulation: return try FaultScenes.table()
         case .adapter(let all): (id, mutation) = (nil, all)
         case .api(let one, let its): (id, mutation) = (one, its)
         }
@@ -68,11 +63,11 @@ enum PlantedFault: Hashable, Sendable, CustomTestStringConvertible {
     }
 }
 
-/// The table in the article: which seed finds each planted fault, and which invariants fail.
+/// The table in the article: which seed finds each mutation, and which invariants fail.
 struct Proof {
     struct Row: Hashable, Sendable {
         let seed: UInt64
-        /// The sentence of the invariant that the fault must break; empty if any invariant will do.
+        /// The sentence of the invariant that the mutation must break; empty if any invariant will do.
         let invariant: String
         let verdict: String
 
@@ -109,29 +104,29 @@ struct Proof {
     }
 }
 
-@Suite("Planted faults", .serialized) struct DeliberateFaultTests {
-    /// The proof is sought anew with `UPDATE_PROOF=1`, or with a fault's name: the first seed that finds it.
+@Suite("Mutations", .serialized) struct MutationTests {
+    /// The proof is sought anew with `UPDATE_PROOF=1`, or with a mutation's name: the first seed that finds it.
     private static let sought = ProcessInfo.processInfo.environment["UPDATE_PROOF"]
     private static let seeds: ClosedRange<UInt64> = 1...1500
 
-    @Test(arguments: PlantedFault.all) func `a planted fault is found, as the article says`(_ fault: PlantedFault)
+    @Test(arguments: Mutation.all) func `a mutation is found, as the article says`(_ mutation: Mutation)
         throws
     {
-        let row = try #require(try Proof.rows()[fault.name], "\(Proof.path) has no row for \(fault.name).")
-        if Self.sought == "1" || Self.sought == fault.name {
+        let row = try #require(try Proof.rows()[mutation.name], "\(Proof.path) has no row for \(mutation.name).")
+        if Self.sought == "1" || Self.sought == mutation.name {
             for seed in Self.seeds {
-                let verdicts = try fault.verdicts(of: seed)
+                let verdicts = try mutation.verdicts(of: seed)
                 guard let first = verdicts.first, row.isTripped(by: verdicts) else { continue }
-                return try Proof.write(fault.name, Proof.Row(seed: seed, invariant: row.invariant, verdict: first))
+                return try Proof.write(mutation.name, Proof.Row(seed: seed, invariant: row.invariant, verdict: first))
             }
-            Issue.record("\(Self.seeds.count) seeds do not find \(fault.name): strengthen the simulation.")
+            Issue.record("\(Self.seeds.count) seeds do not find \(mutation.name): strengthen the simulation.")
         }
-        let verdicts = try fault.verdicts(of: row.seed)
+        let verdicts = try mutation.verdicts(of: row.seed)
         #expect(row.isTripped(by: verdicts), "The invariant \"\(row.invariant)\" must fail, too: \(verdicts)")
         #expect(verdicts.first == row.verdict, "Look at it, then UPDATE_PROOF=1.")
     }
 
     @Test func `the article lists no other`() throws {
-        #expect(Set(try Proof.rows().keys) == Set(PlantedFault.all.map(\.name)))
+        #expect(Set(try Proof.rows().keys) == Set(Mutation.all.map(\.name)))
     }
 }

@@ -1,0 +1,21 @@
+import Foundation
+import Testing
+
+/// The mutations of the engine and the outbox, which `make mutants` applies to a copy of the sources.
+@Suite("Patches of mutations") struct MutationPatchTests {
+    @Test func `each patch applies, and names its seed and the words that a run reports`() throws {
+        let patches = Repository.files("Tests/Mutations", ending: ".patch")
+        #expect(patches.count > 30)
+        for patch in patches {
+            let head = patch.text.split(separator: "\n--- ")[0] + "\n"
+            #expect(head.contains(/\nSeed: [0-9]+\n/) && head.contains(/\nFinds: .+\n/), "\(patch.path)")
+            let check = Process()
+            check.executableURL = URL(filePath: "/usr/bin/env")
+            check.arguments = ["git", "apply", "--check", patch.path]
+            check.currentDirectoryURL = Repository.root
+            try check.run()
+            check.waitUntilExit()
+            #expect(check.terminationStatus == 0, "\(patch.path) does not apply to the sources any more. Correct it.")
+        }
+    }
+}

@@ -43,6 +43,8 @@ public struct Migration: Sendable {
     let targetSettings: JSONObject
     /// The columns of the target file that are not written, because nothing can fill them.
     private(set) var omittedColumns: [String] = []
+    /// The source whose records decided these columns; nil if something else did.
+    var surveyedInput: InputIdentity?
     /// The target's settings with these columns set to ignored.
     public private(set) var writtenSettings: JSONObject
     /// The changes to every contact.
@@ -129,12 +131,14 @@ public struct Migration: Sendable {
         if !problems.isEmpty { throw Failure(problems) }
     }
 
-    /// Leaves out columns of the target file, see ``unfilledColumns(in:head:readsRecords:progress:isCancelled:)``.
+    /// Leaves out columns of the target file, see ``omitUnfilledColumns(in:head:readsRecords:progress:isCancelled:)``.
     public mutating func omit(_ columns: [String]) {
         guard !columns.isEmpty, let write = target.makeWriter else { return }
         var (settings, places) = (targetSettings, targetSettings["columns"]?.object ?? [:])
         for name in columns { places[name] = .string(ContactPlace.ignored.text) }
         settings["columns"] = .object(places)
+        // The settings were valid with these columns, so they are kept if the target does not work without them.
+        guard (try? write(settings)) != nil else { return }
         makeWriter = { [settings] () throws(SettingsError) in try write(settings) }
         bulk = BulkPlan(
             source: sourceLayout,
@@ -291,9 +295,7 @@ public struct Migration: Sendable {
         progress: @escaping (Progress) -> Void = { _ in },
         isCancelled: @escaping () -> Bool = { false }
     ) throws -> MigrationReport {
-        var company = Company(checkpoints: checkpoints, evidence: evidence)
-        // Evidence covers every consent decision, so every opt-out is kept in memory.
-        company.optOutLimit = evidence == nil ? optOutLimit : .max
+        let company = Company(checkpoints: checkpoints, evidence: evidence)
         return try run(&source, to: output, rejects, workers, company, progress, isCancelled)
     }
 
@@ -302,12 +304,12 @@ public struct Migration: Sendable {
         var checkpoints: Checkpoints?
         var evidence: Evidence?
         var surveyor: Surveyor?
+        /// Whether the order of opt-ins and opt-outs does not matter, because nothing is written.
+        var ignoresOptOuts = false
         /// Receives each record that is written.
         var follower: RecordFollower?
         /// The store of opt-outs; nil creates a new one.
         var optOuts: EarlierOptOuts?
-        /// The maximum number of opt-outs kept in memory.
-        var optOutLimit = EarlierOptOuts.usualLimit
     }
 
     /// The dialect of the source's rows, if rejected rows get guards against spreadsheet programs.
@@ -325,6 +327,11 @@ public struct Migration: Sendable {
         _ progress: @escaping (Progress) -> Void,
         _ isCancelled: @escaping () -> Bool
     ) throws -> MigrationReport {
+        if let surveyedInput, let path = source.rereadablePath,
+            try InputIdentity(FileSource(path: path), path: path) != surveyedInput
+        {
+            throw Failure([Checkpoint.changedInput.at(path)])
+        }
         var rejects = rejects
         rejects?.guarded = guardedRejects
         var surroundings = BulkRun.Surroundings(
@@ -334,11 +341,14 @@ public struct Migration: Sendable {
             isCancelled: isCancelled,
             keeping: company.checkpoints,
             surveyor: company.surveyor,
-            optOuts: company.optOuts ?? EarlierOptOuts(limit: ownSource == nil ? company.optOutLimit : .max),
+            // Evidence covers every decision. Without a second pass, every opt-out must be in memory for it.
+            optOuts: company.optOuts
+                ?? EarlierOptOuts(limit: company.evidence == nil || readsAgain ? optOutLimit : .max),
             deciding: deciding
         )
         (surroundings.evidence, surroundings.follower) = (company.evidence.map(EvidenceWriter.init), company.follower)
         surroundings.rejectLimit = output == nil ? nil : rejectLimit
+        surroundings.ignoresOptOuts = company.ignoresOptOuts
         do {
             let checkpoints = company.checkpoints
             if checkpoints?.optOuts != nil { surroundings.optOuts.table.keepsAdded = true }
@@ -364,25 +374,24 @@ public struct Migration: Sendable {
         _ progress: @escaping (Progress) -> Void,
         _ isCancelled: @escaping () -> Bool
     ) throws {
-        // An unreadable value of the earlier file may be the one that was corrected in the source.
-        if let earlier {
-            try readOptOuts(of: earlier, treatsUnreadableAsOptOut: false, into: optOuts, workers, progress, isCancelled)
+        func read(_ path: String, unreadableIsOptOut: Bool, into optOuts: EarlierOptOuts) throws {
+            try readOptOuts(of: path, unreadableIsOptOut, into: optOuts, workers, progress, isCancelled)
         }
-        if let ownSource {
-            try readOptOuts(
-                of: ownSource,
-                treatsUnreadableAsOptOut: true,
-                into: optOuts,
-                workers,
-                progress,
-                isCancelled
-            )
+        guard let ownSource else {
+            // An unreadable value of the earlier file may be the one that was corrected in the source.
+            if let earlier { try read(earlier, unreadableIsOptOut: false, into: optOuts) }
+            return
         }
+        // Only the opt-outs that contradict an opt-in are needed, which are few.
+        let collector = EarlierOptOuts.collector()
+        if let earlier { try read(earlier, unreadableIsOptOut: false, into: collector) }
+        try read(ownSource, unreadableIsOptOut: true, into: collector)
+        optOuts.table.preload(try collector.table.conflicts())
     }
 
     private func readOptOuts(
         of path: String,
-        treatsUnreadableAsOptOut: Bool,
+        _ treatsUnreadableAsOptOut: Bool,
         into optOuts: EarlierOptOuts,
         _ workers: Int?,
         _ progress: @escaping (Progress) -> Void,

@@ -56,7 +56,7 @@ extension OutboxStore {
         try atomically { () throws(OutboxError) in
             guard let found = try soundness(provider: provider, sequence: sequence) else { return false }
             if try quarantine(found, provider: provider, sequence: sequence) { return false }
-            if let id = found.id, try !isSecondTime(sequence...sequence, provider: provider) {
+            if let id = found.id {
                 try remember(provider: provider, id: id, term: term, code: code, at: at)
             }
             if let reject {

@@ -3,7 +3,7 @@ import PatchbayAdapterKit
 import PatchbayModel
 import Testing
 
-import PatchbayTesting
+@testable import PatchbayTesting
 
 private let a1 = RuleID("probe", "A1")
 private let a2 = RuleID("probe", "A2")

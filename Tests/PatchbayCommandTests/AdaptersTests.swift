@@ -45,7 +45,7 @@ import Testing
     }
 
     @Test(arguments: ["evidence", "evidence/one.ndjson"])
-    func `the evidence of a test run stands with its rule`(_ path: String) async throws {
+    func `the tests of a run are listed with their rule`(_ path: String) async throws {
         let bench = try Workbench()
         let rules = try JSONValue(parsing: try await bench.run("adapters", "--rules", "--json").output)
         let rule = try #require(rules[0]?["rule"]?.string)

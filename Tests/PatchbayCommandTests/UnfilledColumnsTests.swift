@@ -94,7 +94,7 @@ import Testing
         (#"[{"rename": "attributes.given_name", "to": "attributes.city"}]"#, ["E-Mail", "externalId", "City"]),
         (#"[{"remove": "attributes.given_name"}]"#, ["E-Mail", "externalId"]),
     ])
-    func `so do the mapping rules`(_ rules: String, _ columns: [String]) async throws {
+    func `mapping rules decide it, too`(_ rules: String, _ columns: [String]) async throws {
         try bench.write("in.ndjson", Self.lines)
         try bench.write("settings.json", #"{"mapping": \#(rules)}"#)
         _ = try await migrateLines("apply", "--out", "out.csv", "--settings", "settings.json")

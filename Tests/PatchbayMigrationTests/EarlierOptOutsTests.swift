@@ -369,6 +369,57 @@ import Testing
         let error = #expect(throws: Migration.Failure.self) { try optOuts.finish() }
         #expect(error?.description.contains("3 of them") == true)
     }
+
+    /// The mark of a number's opt-in or opt-out.
+    private static func mark(_ number: UInt64, isOptOut: Bool) -> UInt64 {
+        ConsentMark.yes(number &* 7_919, ConsentMark.wish("email", nil)) | (isOptOut ? ConsentMark.no : 0)
+    }
+
+    @Test(arguments: [100, 1_000_000]) func `opt-ins before an opt-out are counted exactly`(_ limit: Int) throws {
+        let optOuts = EarlierOptOuts(limit: limit)
+        optOuts.table.keepsOptIns = true
+        func read(_ numbers: Range<UInt64>, isOptOut: Bool) throws {
+            #expect(try optOuts.read(numbers.map { Self.mark($0, isOptOut: isOptOut) }))
+        }
+        try read(0..<40_000, isOptOut: false)
+        try read(50_000..<90_000, isOptOut: true)
+        #expect(try optOuts.table.optInsBeforeOptOuts() == 0)
+        try read(39_990..<50_000, isOptOut: true)
+        #expect(try optOuts.table.optInsBeforeOptOuts() == 10)
+    }
+
+    @Test func `a collector finds the opt-outs that contradict an opt-in, in any order`() throws {
+        let collector = EarlierOptOuts.collector()
+        for (numbers, isOptOut) in [(0..<30_000, true), (29_990..<60_000, false), (59_995..<70_000, true)] {
+            #expect(try collector.read(numbers.map { Self.mark(UInt64($0), isOptOut: isOptOut) }))
+        }
+        let conflicts = try collector.table.conflicts()
+        let contradicted: [Int] = Array(29_990..<30_000) + Array(59_995..<60_000)
+        #expect(conflicts.sorted() == contradicted.map { Self.mark(UInt64($0), isOptOut: true) }.sorted())
+        let optOuts = EarlierOptOuts(limit: 0)
+        optOuts.table.preload(conflicts)
+        #expect(try !optOuts.read([Self.mark(59_999, isOptOut: false)]))
+        #expect(try optOuts.read([Self.mark(60_001, isOptOut: false)]))
+    }
+
+    @Test(arguments: [0, 1], [[0, 1, 2], [2, 1, 0], [0, 2, 1], [1, 0, 2]])
+    func `an opt-in that another contact's opt-out lowers is no opt-out of its own contact`(
+        _ workers: Int,
+        _ order: [Int]
+    ) throws {
+        func person(_ number: String, _ email: String, _ state: String) -> String {
+            #"{"identifiers":[{"kind":"external","value":"\#(number)"},{"kind":"email","value":"\#(email)"}],"#
+                + #""subscriptions":[{"channel":"email","state":"\#(state)"}]}"#
+        }
+        // Both contacts have the first address; the second contact has another one, too.
+        let people = [
+            person("A", "x@x.example", "unsubscribed"), person("B", "x@x.example", "subscribed"),
+            person("B", "y@x.example", "subscribed"),
+        ]
+        let states = try Self.states(order.map { people[$0] }, workers: workers)
+        let place = try #require(order.firstIndex(of: 2))
+        #expect(states[place] == ["subscribed"])
+    }
 }
 
 @Suite("Opt-outs of a file that was moved before") struct FileBeforeTests {

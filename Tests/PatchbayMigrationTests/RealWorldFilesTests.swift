@@ -510,7 +510,7 @@ import Testing
                     let stated = before[person] ?? []
                     for word in words {
                         // An opt-in must be stated by some record of the person, and a denial of another one must be there, too.
-                        let raised = word.said.keys.filter { subject in
+                        let raised = word.said.map(\.subject).filter { subject in
                             word.holding(subject) == .yes
                                 && (!stated.contains { $0.holding(subject) == .yes }
                                     || stated.contains { $0.holding(subject) == .no }

@@ -1,5 +1,5 @@
 public import PatchbayAdapterKit
-public import PatchbayJSON
+import PatchbayJSON
 public import PatchbayModel
 
 /// The device API of Altcraft: push subscriptions, profile fields, push events and custom events, one request each.

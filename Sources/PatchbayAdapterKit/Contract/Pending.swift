@@ -71,7 +71,7 @@ public final class Pending<Adapter: VendorAdapter>: Sendable {
 /// A window of a lane's pending operations: immediate queries first, then the operations that are neither blocked nor held, in
 /// the order of capture. It is never empty.
 public struct PendingOperations<Adapter: VendorAdapter>: RandomAccessCollection, Sendable {
-    /// The operations, as a slice of the array that is kept between plans, so that nothing is copied.
+    /// The operations.
     public let operations: ArraySlice<Pending<Adapter>>
     /// A superset of the kinds of operations in the window.
     public let kinds: ActionKinds

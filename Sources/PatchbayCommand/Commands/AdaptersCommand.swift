@@ -27,6 +27,11 @@ extension Command {
         let descriptors = modules.flatMap(\.apis).map { $0.descriptor }
         if session.invocation.has(.rules) {
             let evidence = try session.invocation.text(.evidence).map(RuleEvidence.init(path:)) ?? RuleEvidence()
+            if let path = session.invocation.text(.evidence), evidence.tests.isEmpty {
+                throw UsageError(
+                    "\(path) names no test that shows a rule. `make rules` writes Tests/rule-evidence.ndjson."
+                )
+            }
             try AdaptersReport.rules(of: descriptors, shownBy: evidence, on: session)
         } else if session.isJSON {
             try session.console.data(.array(modules.flatMap(AdaptersReport.json)))

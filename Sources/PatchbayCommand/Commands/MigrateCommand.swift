@@ -3,6 +3,7 @@ import PatchbayAdapterKit
 import PatchbayJSON
 import PatchbayMigration
 import PatchbayModel
+import PatchbaySystem
 
 extension Command {
     static let migrateApply = Command(
@@ -127,8 +128,8 @@ extension Command {
         var files = session.files(input.path, output, source: setup.source)
         files.sidecars = try sidecars().map { ($0.path, $0.bytes) }
         guard ResumableMigration.canResume(files) else {
-            // If the input cannot be opened, report that instead of a wrong option.
-            if let named = invocation.file(.input) { _ = try session.source(named) }
+            // If the input cannot be opened, report that instead of a wrong option. A pipe can be opened only once.
+            if let named = invocation.file(.input), access(named, R_OK) != 0 { _ = try session.source(named) }
             return try needing(Self.thorough)
         }
         return (files, input)

@@ -71,7 +71,7 @@ import PatchbayModel
             )
             migration.earlier = session.invocation.text(.after)
             if server == nil, let path = regularInput {
-                migration.omit(session.unfilledColumns(of: migration, in: path, head: head))
+                session.omitUnfilledColumns(of: &migration, from: source, in: path, head: head)
             }
             if session.invocation.command.flags.contains(.maxRejects) {
                 let percent = session.invocation.number(.maxRejects)
@@ -300,19 +300,25 @@ extension Session {
 }
 
 extension Session {
-    /// The columns of the target file that are not written because nothing in the source fills them.
+    /// Leaves out the columns of the target file that nothing in the source fills.
     ///
     /// A run that is resumed keeps the columns of the earlier run. A plan learns them from the records that it reads anyway.
-    fileprivate func unfilledColumns(of migration: Migration, in path: String, head: [UInt8]?) -> [String] {
+    fileprivate func omitUnfilledColumns(
+        of migration: inout Migration,
+        from source: RecordFormat,
+        in path: String,
+        head: [UInt8]?
+    ) {
         let isApply = invocation.command.name == Command.migrateApply.name && !invocation.has(.dryRun)
         if isApply, !invocation.has(.restart), let output = invocation.file(.output),
+            ResumableMigration.canResume(files(path, output, source: source)),
             let columns = ResumableMigration.omittedColumns(ofUnfinished: output)
         {
-            return columns
+            return migration.omit(columns)
         }
         let total = ResumableMigration.size(of: path)
         var progress = ProgressLine(console, total: total)
-        return migration.unfilledColumns(
+        migration.omitUnfilledColumns(
             in: path,
             head: head,
             readsRecords: invocation.command.name != Command.migratePlan.name,

@@ -26,8 +26,6 @@ struct BulkMarks: BitwiseCopyable {
     private let addressKinds: Row<Int>
     private let addressChannels: Row<Int>
     private let messaging: Int
-    /// Whether the target accepts channels, topics and purposes of any name.
-    private let isNeutral: Bool
     private let wishes: Row<UInt64>
     private let consents: Row<UInt64>
     /// A mark for each channel of the lexicon: an opt-out from the whole channel, as it applies to the topics of other
@@ -49,7 +47,6 @@ struct BulkMarks: BitwiseCopyable {
             ConsentMarks.addressKinds.map { Lexicon.index(of: $0.channel) }
         )
         messaging = Lexicon.index(of: .messaging)
-        isNeutral = compiled.plan.pointee.neutral != nil
         let topics = [nil] + compiled.topicNames.map(Optional.some)
         self.topics = topics.count
         wishes = arena.make(
@@ -74,7 +71,7 @@ struct BulkMarks: BitwiseCopyable {
     /// Adds the marks of a view that is written.
     @inline(__always) func note(_ view: RecordView, _ lexicon: UnsafePointer<Lexicon>) {
         guard view.subscriptionCount | view.consentCount != 0 else { return }
-        if isNeutral, !view.hasKnownWords { noteUnknownWords(view) } else { noteWords(view, lexicon) }
+        if !view.hasKnownWords { noteUnknownWords(view) } else { noteWords(view, lexicon) }
     }
 
     /// Adds the marks of a view whose names are not in the lexicon, by the rules of the general path.
@@ -114,6 +111,7 @@ struct BulkMarks: BitwiseCopyable {
         }
     }
 
+    /// Adds the marks of a view whose names are all in the lexicon.
     private func noteWords(_ view: RecordView, _ lexicon: UnsafePointer<Lexicon>) {
         var place = marks + count.pointee
         let own = key(of: view)
@@ -198,10 +196,7 @@ struct BulkMarks: BitwiseCopyable {
     ) {
         for index in 0..<view.subscriptionCount {
             let wish = view.subscriptions[index]
-            // The target stores no opt-in for names that it does not know.
-            guard wish.channel >= 0, wish.topic != Lexicon.unknown, wish.channel == channel ?? wish.channel else {
-                continue
-            }
+            guard wish.channel == channel ?? wish.channel else { continue }
             let subject = wishes[wish.channel &* topics &+ (wish.topic == Lexicon.none ? 0 : wish.topic &+ 1)]
             // The mark is always written and conditionally counted, because a branch would often be mispredicted.
             let (isYes, isNo) = (
@@ -224,7 +219,6 @@ struct BulkMarks: BitwiseCopyable {
         }
         for index in 0..<view.consentCount {
             let consent = view.consents[index]
-            guard consent.purpose >= 0, consent.channel != Lexicon.unknown else { continue }
             // Addresses receive messages only.
             guard channel == nil || consent.purpose == messaging,
                 consent.channel == Lexicon.none || consent.channel == channel ?? consent.channel

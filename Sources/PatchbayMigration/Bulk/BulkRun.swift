@@ -46,6 +46,7 @@ struct BulkRun {
     private let optOuts: EarlierOptOuts
     /// Whether the next job is mapped in order at once, with the opt-outs of all earlier records.
     private var followsOptOuts = false
+    private var ignoresOptOuts = false
     /// The number of records after which the opt-ins so far are compared with the opt-outs; it doubles each time.
     private var nextComparison = MigrationReport.sampledRecords
     private let deciding: [String: String]
@@ -116,6 +117,8 @@ struct BulkRun {
         /// Whether a run fails if it wrote an opt-in before an opt-out from the same, so that it is repeated with all
         /// opt-outs known.
         var readsAgain = false
+        /// Whether no opt-in is lowered, because nothing is written.
+        var ignoresOptOuts = false
         /// The share of rejected records above which the run stops.
         var rejectLimit: Migration.RejectLimit?
     }
@@ -155,7 +158,7 @@ struct BulkRun {
         (run.rejects, run.takesGeneralPath) = (surroundings.rejects, mapper.takesGeneralPath)
         (run.keeping, run.surveyor) = (surroundings.keeping, surroundings.surveyor)
         if let resumed { run.resume(at: resumed.place) }
-        run.output = surroundings.output
+        (run.output, run.ignoresOptOuts) = (surroundings.output, surroundings.ignoresOptOuts)
         if resumed != nil { run.header = [] }
         if !run.isWhole { try run.writeHeader() }
         let skipped = resumed == nil ? header?.bytes.count ?? 0 : 0
@@ -239,7 +242,8 @@ struct BulkRun {
                 try cutter.cut(skipped > 0 ? Array(chunk[skipped...]) : chunk) { cut in try take(cut, &threads) }
             }
             skipped = 0
-            if surroundings.readsAgain, report.read >= nextComparison {
+            // A full table is reported at the end, with its own reason.
+            if surroundings.readsAgain, !optOuts.table.isFull, report.read >= nextComparison {
                 nextComparison = 2 * report.read
                 try requireOrder()
             }
@@ -337,7 +341,7 @@ struct BulkRun {
 
     /// Returns the result; maps its job again if an opt-in in it follows an opt-out.
     private mutating func inOrder(_ result: ChunkResult) throws -> ChunkResult {
-        try optOuts.read(result.words) ? result : mappedInOrder(result.job, result.output)
+        try ignoresOptOuts || optOuts.read(result.words) ? result : mappedInOrder(result.job, result.output)
     }
 
     /// Maps a job with the opt-outs of all earlier records. If it has an opt-in after an opt-out, the next job probably

@@ -545,7 +545,8 @@ struct ChunkMapper: ~Copyable {
         guard let optOuts, counter == nil, let marks = ConsentMarks(contact, knownBy: general.keyKinds) else {
             return nil
         }
-        for finding in optOuts.lower(&contact, marks) {
+        let own = marks.optOuts(of: contact)
+        for finding in optOuts.lower(&contact, marks, besides: own) {
             let note = compiled.notes.firstIndex { $0.code == finding.code }
             guard let note, writer.note(note) else { return nil }
         }
@@ -559,7 +560,7 @@ struct ChunkMapper: ~Copyable {
             writer.clearRefusal()
             return nil
         }
-        optOuts.note(contact, marks)
+        optOuts.note(own)
         return end
     }
 

@@ -1,6 +1,6 @@
 import PatchbayModel
 
-/// A value of a record and its position in the chunk.
+/// A value of a record. Its bytes are in the chunk, or in the record's scratch memory.
 struct ValueView: BitwiseCopyable {
     enum Kind: UInt8, BitwiseCopyable, CaseIterable {
         case string, integer, decimal, yes, no, date, time, timestamp, country
@@ -313,7 +313,7 @@ struct RecordView: BitwiseCopyable {
 }
 
 extension Contact {
-    /// The consent decisions of a view, without their times and sources.
+    /// Creates a contact with the consent decisions of a view only.
     init(consentOf view: RecordView) {
         func text(_ detail: RecordView.Detail) -> String? { detail.isThere ? detail.text.text : nil }
         func instant(_ detail: RecordView.Detail) -> Timestamp? { text(detail).flatMap { Timestamp(text: $0) } }

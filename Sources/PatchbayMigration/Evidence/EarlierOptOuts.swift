@@ -14,6 +14,13 @@ final class EarlierOptOuts {
 
     init(limit: Int = EarlierOptOuts.usualLimit) { table = OptOutTable(limit: limit) }
 
+    /// Creates a collector of all decisions, which applies none of them.
+    static func collector() -> EarlierOptOuts {
+        let collector = EarlierOptOuts()
+        collector.table = OptOutTable()
+        return collector
+    }
+
     /// Adds the marks of an earlier run. They are not kept for a checkpoint again.
     func restore(_ log: OptOutLog) throws {
         try log.eachEarlier { marks in
@@ -29,22 +36,22 @@ final class EarlierOptOuts {
 
     /// Lowers each opt-in of a contact from which an earlier record opted out, and adds the contact's own opt-outs.
     func apply(to contact: inout Contact, _ marks: ConsentMarks) throws(FileError) -> [Finding] {
-        let findings = lower(&contact, marks)
-        note(contact, marks)
+        // An opt-in that another record lowered is no opt-out, so the order of records does not matter.
+        let optOuts = marks.optOuts(of: contact)
+        let findings = lower(&contact, marks, besides: optOuts)
+        note(optOuts)
         try table.keepLate()
         return findings
     }
 
-    /// Adds the opt-outs of a contact.
-    func note(_ contact: Contact, _ marks: ConsentMarks) {
-        for no in marks.optOuts(of: contact) { table.note(no) }
-    }
+    /// Adds opt-outs.
+    func note(_ optOuts: [UInt64]) { for optOut in optOuts { table.note(optOut) } }
 
     /// Lowers each opt-in of a contact from which an earlier record opted out.
-    func lower(_ contact: inout Contact, _ marks: ConsentMarks) -> [Finding] {
+    ///
+    /// - Parameter optOuts: The contact's own opt-outs, which do not lower its opt-ins: both are written.
+    func lower(_ contact: inout Contact, _ marks: ConsentMarks, besides optOuts: [UInt64]) -> [Finding] {
         var findings: [Finding] = []
-        // The contact's own opt-outs do not lower its opt-ins: both are written.
-        let optOuts = marks.optOuts(of: contact)
         let own = Set(optOuts)
         for place in contact.subscriptions.indices where contact.subscriptions[place].state == .subscribed {
             guard let row = finding(of: marks.subjects(of: contact.subscriptions[place]).without(own)) else { continue }

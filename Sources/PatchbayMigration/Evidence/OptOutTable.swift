@@ -47,7 +47,7 @@ struct OptOutTable {
             return true
         }
 
-        /// Removes a mark of the set, and adds the marks in the slots behind it again, which may move to an earlier slot.
+        /// Removes a mark of the set, and adds the marks in the next slots again, because they may belong to an earlier slot.
         mutating func remove(_ mark: UInt64) {
             var slot = slot(of: mark)
             while slots[slot] != 0 {
@@ -65,7 +65,7 @@ struct OptOutTable {
     private var hasConsents = false
     private var known = Marks()
     /// Whether the table is full. All later opt-outs are late then, as is every opt-in that may follow a late opt-out.
-    private var isFull = false
+    private(set) var isFull = false
     private var lateMarks: [UInt64] = []
     private let late = ShareStore(bufferSize: 4 << 10)
     /// The number of late marks that are moved out of memory at once.
@@ -77,14 +77,21 @@ struct OptOutTable {
     /// Whether accepted opt-ins are kept, for ``optInsBeforeOptOuts()``.
     var keepsOptIns = false
     private var optIns: [UInt64] = []
-    private var optInFile: SpillFile?
+    private let earlyOptIns = ShareStore(bufferSize: 4 << 10)
+    private var hasEarlyOptIns = false
     /// The maximum number of opt-ins in memory.
     private static let optInsInMemory = 1 << 20
+    /// Collects all marks if they are not applied, for ``conflicts()``.
+    private let collected: ShareStore?
+    private var uncollected: [UInt64] = []
     /// Whether added marks are kept for a checkpoint.
     var keepsAdded = false
 
     /// Creates a table of at most `limit` opt-outs.
-    init(limit: Int) { self.limit = limit }
+    init(limit: Int) { (self.limit, collected) = (limit, nil) }
+
+    /// Creates a table that collects all marks and applies none.
+    init() { (limit, collected) = (0, ShareStore()) }
 
     /// The opt-outs that were added since the last call, and the opt-ins that are kept; nil once not all opt-outs fit.
     mutating func takeAdded() -> [UInt64]? {
@@ -104,6 +111,7 @@ struct OptOutTable {
 
     /// Whether an opt-out of any of the subjects is known.
     mutating func holds(_ subjects: [UInt64]) -> Bool {
+        guard collected == nil else { return false }
         if subjects.contains(where: isKnown) { return true }
         if isFull { lateMarks += subjects.filter(mayBeKnown) }
         return false
@@ -111,6 +119,7 @@ struct OptOutTable {
 
     /// Keeps an accepted opt-in.
     mutating func keep(optIn subject: UInt64) {
+        guard collected == nil else { return uncollected.append(subject) }
         guard keepsOptIns else { return }
         optIns.append(subject)
         if keepsAdded { added.append(subject) }
@@ -127,6 +136,10 @@ struct OptOutTable {
     /// Adds the marks of many records, in order. If an opt-in follows an opt-out, returns false and adds none of them. Late
     /// marks stay in memory until ``keepLate()``.
     mutating func read(_ marks: [UInt64]) -> Bool {
+        guard collected == nil else {
+            uncollected += marks
+            return true
+        }
         let (wasFull, lateBefore, optInsBefore, addedBefore) = (isFull, lateMarks.count, optIns.count, added.count)
         var noted: [UInt64] = []
         for mark in marks {
@@ -151,6 +164,10 @@ struct OptOutTable {
 
     /// Adds an opt-out; returns false if it was known already or does not fit.
     @discardableResult mutating func note(_ mark: UInt64) -> Bool {
+        guard collected == nil else {
+            uncollected.append(mark)
+            return true
+        }
         bits[mark] = true
         if mark & ConsentMark.consent != 0 { hasConsents = true }
         if !isFull, known.count < limit {
@@ -168,37 +185,76 @@ struct OptOutTable {
 
     /// Moves late marks and opt-ins out of memory if there are many of them.
     mutating func keepLate() throws(FileError) {
-        if optIns.count >= Self.optInsInMemory {
-            let file = if let optInFile { optInFile } else { try SpillFile() }
-            _ = try file.append(bytes: optIns.withUnsafeBytes { Array($0) })
-            (optInFile, optIns) = (file, [])
+        if optIns.count >= Self.optInsInMemory { try spillOptIns() }
+        if let collected, uncollected.count >= Self.lateMarksInMemory {
+            try collected.add(uncollected) { $0 }
+            uncollected.removeAll(keepingCapacity: true)
         }
         guard lateMarks.count >= Self.lateMarksInMemory else { return }
+        try spillLate()
+    }
+
+    private mutating func spillLate() throws(FileError) {
         try late.add(lateMarks) { $0 }
         lateMarks.removeAll(keepingCapacity: true)
     }
 
-    /// The number of accepted opt-ins that a later record opts out from; at least one if there were more opt-outs than the
-    /// table holds.
+    private mutating func spillOptIns() throws(FileError) {
+        try earlyOptIns.add(optIns) { $0 }
+        optIns.removeAll(keepingCapacity: true)
+        hasEarlyOptIns = true
+    }
+
+    /// The late opt-outs of a share.
+    private func lateOptOuts(_ share: Int) throws(FileError) -> Set<UInt64> {
+        Set(try late.values(share, as: UInt64.self).lazy.filter { $0 & ConsentMark.no != 0 })
+    }
+
+    /// The number of accepted opt-ins that a later record opts out from.
     mutating func optInsBeforeOptOuts() throws(FileError) -> Int {
-        if isFull { return 1 }
-        var count = optIns.count(where: isKnown)
-        guard var source = try optInFile?.source(chunk: 1 << 20) else { return count }
-        while let bytes = try source.next() {
-            bytes.withUnsafeBytes { marks in
-                for place in stride(from: 0, to: marks.count, by: 8) {
-                    count += isKnown(marks.loadUnaligned(fromByteOffset: place, as: UInt64.self)) ? 1 : 0
-                }
+        guard isFull || hasEarlyOptIns else { return optIns.count(where: isKnown) }
+        try spillOptIns()
+        try spillLate()
+        var count = 0
+        for share in 0..<ShareStore.shares {
+            let optOuts = try lateOptOuts(share)
+            for subject in try earlyOptIns.values(share, as: UInt64.self)
+            where isKnown(subject) || optOuts.contains(subject | ConsentMark.no) {
+                count += 1
             }
         }
         return count
     }
 
-    /// The number of opt-ins that follow an opt-out that did not fit. The table must not be used afterwards.
+    /// The opt-outs among the collected marks that contradict a collected opt-in, wherever the two are in the source.
+    mutating func conflicts() throws(FileError) -> [UInt64] {
+        guard let collected else { return [] }
+        try collected.add(uncollected) { $0 }
+        uncollected = []
+        var conflicts: [UInt64] = []
+        for share in 0..<ShareStore.shares {
+            let marks = try collected.values(share, as: UInt64.self)
+            var optOuts = Set(marks.lazy.filter { $0 & ConsentMark.no != 0 })
+            for mark in marks where mark & ConsentMark.no == 0 {
+                if let conflict = optOuts.remove(mark | ConsentMark.no) { conflicts.append(conflict) }
+            }
+        }
+        return conflicts
+    }
+
+    /// Adds opt-outs, also beyond the limit.
+    mutating func preload(_ optOuts: [UInt64]) {
+        for mark in optOuts {
+            bits[mark] = true
+            if mark & ConsentMark.consent != 0 { hasConsents = true }
+            if known.insert(mark), keepsAdded { added.append(mark) }
+        }
+    }
+
+    /// The number of opt-ins that follow an opt-out that did not fit.
     mutating func optInsBehindLateOptOuts() throws(FileError) -> Int {
         guard isFull else { return 0 }
-        try late.add(lateMarks) { $0 }
-        (lateMarks, known) = ([], Marks())
+        try spillLate()
         var count = 0
         for share in 0..<ShareStore.shares {
             var optOuts: Set<UInt64> = []

@@ -199,7 +199,7 @@ extension Migration {
         ) throws -> (MigrationReport, Surveyor, optIns: Int) {
             server?.tally.reset()
             var company = Company(surveyor: Surveyor(activity: activity))
-            let optOuts = EarlierOptOuts(limit: migration.ownSource == nil ? optOutLimit : .max)
+            let optOuts = EarlierOptOuts(limit: optOutLimit)
             if migration.ownSource == nil { optOuts.table.keepsOptIns = true }
             company.optOuts = optOuts
             let report = try migration.run(&source, to: nil, nil, workers, company, progress, isCancelled)
@@ -214,7 +214,7 @@ extension Migration {
         let counts = try surveyor.finish()
         let amount = server?.tally.amount
         var planned = self
-        if omittedColumns.isEmpty, server == nil, report.isComplete {
+        if recordsDecideColumns, source.rereadablePath != nil, server == nil, report.isComplete {
             planned.omit(unfilledColumns(surveyor.survey))
         }
         do {

@@ -3,9 +3,10 @@ import PatchbayJSON
 import PatchbayModel
 
 extension Migration {
-    /// The columns of the target file that no record of a source and no mapping rule can fill.
+    /// Leaves out the columns of the target file that no record of a source and no mapping rule can fill.
     ///
-    /// A blank cell may overwrite a value that the vendor has, so these columns are not written. A column that the target's setting
+    /// A blank cell may overwrite a value that the vendor has. Nothing is left out if the source is not a regular file, or if it
+    /// cannot be read to its end, because the migration itself reports why. A column that the target's setting
     /// `columns` names is always written, and so is the key's. The header of delimited text states what its records can hold; a
     /// source without one is read, until every column is known to be filled.
     ///
@@ -15,31 +16,31 @@ extension Migration {
     ///   - readsRecords: whether a source without a header is read.
     ///   - progress: called after each chunk.
     ///   - isCancelled: called before each chunk; true ends the reading.
-    /// - Returns: the names, in the order of the target's header; none if the source is not a regular file or cannot be read to
-    ///   its end, because the migration itself reports why.
-    public func unfilledColumns(
+    public mutating func omitUnfilledColumns(
         in path: String,
         head: [UInt8]?,
         readsRecords: Bool = true,
         progress: @escaping (Progress) -> Void = { _ in },
         isCancelled: @escaping () -> Bool = { false }
-    ) -> [String] {
-        guard hasOmissibleColumns else { return [] }
+    ) {
+        guard hasOmissibleColumns, readsRecords || !recordsDecideColumns else { return }
         guard case .columns(let layout)? = sourceLayout else {
-            return readsRecords ? unfilledColumns(inRecordsOf: path, progress, isCancelled) : []
+            let input = try? InputIdentity(FileSource(path: path), path: path)
+            omit(unfilledColumns(inRecordsOf: path, progress, isCancelled))
+            return surveyedInput = omittedColumns.isEmpty ? nil : input
         }
         var columns: [ColumnLayout.Column]?
         layout.eachRow(ofHead: head ?? []) { found, _ in
             columns = found
             return false
         }
-        guard let columns else { return [] }
+        guard let columns else { return }
         var filled = FilledPlaces(columns.map(\.role))
         filled.hasConsent = filled.hasConsent || !layout.everyRow.isEmpty
-        return unfilledColumns(filled)
+        omit(unfilledColumns(filled))
     }
 
-    /// The same of a source that holds what a survey counted.
+    /// The columns that no record fills, by the survey of a source.
     func unfilledColumns(_ survey: Survey) -> [String] { FilledPlaces(survey).map(unfilledColumns) ?? [] }
 
     private func unfilledColumns(_ filled: FilledPlaces) -> [String] {
@@ -56,10 +57,16 @@ extension Migration {
         guard var source = try? FileSource(path: path), source.rereadablePath != nil else { return [] }
         let surveyor = Surveyor(activity: nil, countsKeys: false)
         let isDone = { isCancelled() || unfilledColumns(surveyor.survey).isEmpty }
-        let report = try? run(&source, to: nil, nil, nil, Company(surveyor: surveyor), progress, isDone)
+        var (survey, company) = (self, Company(surveyor: surveyor))
+        // An opt-in that an opt-out lowers fills the same column.
+        (survey.earlier, company.ignoresOptOuts) = (nil, true)
+        let report = try? survey.run(&source, to: nil, nil, nil, company, progress, isDone)
         guard report?.isComplete == true, (try? surveyor.finish()) != nil else { return [] }
         return unfilledColumns(surveyor.survey)
     }
+
+    /// Whether the records of the source, not a header, decide which columns are filled.
+    var recordsDecideColumns: Bool { if case .columns? = sourceLayout { false } else { true } }
 
     /// Whether the target is a file with columns that are not written if nothing fills them.
     public var hasOmissibleColumns: Bool { !omissibleColumns.isEmpty }
@@ -81,7 +88,7 @@ private struct FilledPlaces {
     private var (hasTags, hasLocale, hasTimeZone, hasDevice) = (false, false, false, false)
     var hasConsent = false
 
-    /// What the columns of a source hold.
+    /// The parts that columns of a source hold.
     init(_ roles: [ColumnLayout.Role]) {
         for role in roles {
             switch role {
@@ -97,7 +104,7 @@ private struct FilledPlaces {
         }
     }
 
-    /// What the records of a source hold; nil if a survey has too many attributes to know all names.
+    /// The parts that a survey found in the records of a source; nil if it found too many attributes to count each name.
     init?(_ survey: Survey) {
         identifiers = Set(survey.identifiers.keys.map(IdentifierKind.init(rawValue:)))
         attributes = Set(survey.attributes.keys.map { AttributeName(rawValue: $0.name) })

@@ -4,7 +4,7 @@ import PatchbayModel
 import PatchbaySimulation
 import Testing
 
-import PatchbayOutbox
+@testable import PatchbayOutbox
 
 @Suite("Windows are kept between plans (E7)") struct KeptWindowTests {
     private func readingCost(_ world: VirtualWorld) throws -> Int {

@@ -5,7 +5,7 @@ import PatchbayModel
 import PatchbaySimulation
 import Testing
 
-import PatchbayOutbox
+@testable import PatchbayOutbox
 
 /// What a person allows, where the state that held it is lost.
 @Suite("Lost states") struct LostStateTests {

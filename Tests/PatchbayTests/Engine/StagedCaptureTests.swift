@@ -5,7 +5,7 @@ import PatchbayModel
 import PatchbaySimulation
 import Testing
 
-import PatchbayOutbox
+@testable import PatchbayOutbox
 
 @Suite("Captures arrive, then they get their places") struct EngineObligationStagedCaptures {
     private struct Death: Error {}

@@ -5,7 +5,7 @@ import PatchbayModel
 import Synchronization
 import Testing
 
-import PatchbayOutbox
+@testable import PatchbayOutbox
 
 @Suite("A client that the system suspends", .endsAtAll) struct SuspensionTests {
     private let folder = TemporaryFolder()

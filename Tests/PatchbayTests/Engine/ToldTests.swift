@@ -5,7 +5,7 @@ import PatchbayModel
 import PatchbaySimulation
 import Testing
 
-import PatchbayOutbox
+@testable import PatchbayOutbox
 
 @Suite("What goes wrong is told", .endsAtAll) struct ToldTests {
     private let folder = TemporaryFolder()

@@ -1,4 +1,4 @@
-import PatchbaySimulation
+@testable import PatchbaySimulation
 import Testing
 
 @Suite("A seed that fails") struct FailingSeedTests {

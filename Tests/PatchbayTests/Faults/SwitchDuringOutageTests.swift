@@ -3,7 +3,7 @@ import PatchbayAdapterKit
 import PatchbayModel
 import Testing
 
-import PatchbaySimulation
+@testable import PatchbaySimulation
 
 /// A change of person waits in an outage, and meanwhile the configuration changes to another vendor: at every device API.
 @Suite("A switch during an outage") struct SwitchDuringOutageTests {

@@ -1,5 +1,5 @@
 public import PatchbayAdapterKit
-public import PatchbayJSON
+import PatchbayJSON
 import PatchbayModel
 
 extension AdobeDevice {

@@ -33,10 +33,8 @@ def main():
             key, email, phone = row[0], row[1], row[2]
             if not key or not email or not is_email(email):
                 continue
-            if phone and not (could_be_phone(phone) and 4 <= sum(c.isdigit() for c in phone) <= 15):
-                continue
             data = {"customer_number": key, "email": email}
-            if phone:
+            if phone and could_be_phone(phone) and 4 <= sum(c.isdigit() for c in phone) <= 15:
                 data["phones"] = [phone.translate(strip_phone)]
             for name, place in columns:
                 if row[place]:

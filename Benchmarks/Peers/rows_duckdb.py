@@ -9,19 +9,17 @@ duckdb.connect(config={"threads": threads}).execute(
     f"""
     COPY (
       WITH contact AS (
-        SELECT trim("Contact Key") AS key, trim("Email Address") AS email, trim("Mobile Number") AS mobile,
-          regexp_replace(trim("Mobile Number"), '[ ().-]', '', 'g') AS phone, *
+        SELECT trim("Contact Key") AS key, trim("Email Address") AS email, regexp_replace(trim("Mobile Number"), '[ ().-]', '', 'g') AS phone, *
         FROM read_csv('{source}', header = true, all_varchar = true, delim = ',', quote = '"', escape = '"')
       )
       SELECT 7 AS db_id, 'email' AS matching, email, {{
-        'customer_number': key, 'email': email, 'phones': CASE WHEN phone <> '' THEN [phone] END,
+        'customer_number': key, 'email': email, 'phones': CASE WHEN regexp_full_match(phone, '[+]?[0-9]{{5,15}}') THEN [phone] END,
         '_city': nullif(trim(City), ''), '_country': nullif(trim(Country), ''), '_lname': nullif(trim("Last Name"), ''),
         '_fname': nullif(trim("First Name"), ''), 'loyalty_tier': nullif(trim("Loyalty Tier"), ''),
         'remark': nullif(trim(Remark), ''), 'visits': nullif(trim(Visits), '')
       }} AS data
       FROM contact
       WHERE key <> '' AND regexp_full_match(email, '[^@ ]+@[^@ .]+([.][^@ .]+)+')
-        AND (mobile IS NULL OR mobile = '' OR regexp_full_match(phone, '[+]?[0-9]{{5,15}}'))
     ) TO '{target}' (FORMAT json)
     """
 )

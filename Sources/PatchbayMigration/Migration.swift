@@ -31,7 +31,7 @@ public struct Migration: Sendable {
         /// The number of bytes that an earlier run had read, while the opt-outs in them are read again; nil when the run
         /// continues.
         public internal(set) var hearing: Int?
-        /// Whether the source is read a second time, with all opt-outs in memory.
+        /// Whether the source is read again, with the opt-outs known that contradict an opt-in.
         public internal(set) var isSecondPass = false
     }
 
@@ -129,6 +129,16 @@ public struct Migration: Sendable {
         )
         let problems = Self.problems(makeReader, at: "from") + Self.problems(makeWriter, at: "to")
         if !problems.isEmpty { throw Failure(problems) }
+    }
+
+    /// Returns the migration in a form whose opt-ins do not depend on the order of the records.
+    ///
+    /// If `path` is the path of the source, a regular file, its opt-outs are read before its first record. If it is nil, as for
+    /// a pipe, a run fails if a record opts in and a later record of the same person opts out.
+    public func heedingLaterOptOuts(in path: String?) -> Migration {
+        var migration = self
+        (migration.ownSource, migration.readsAgain) = (path, path == nil)
+        return migration
     }
 
     /// Leaves out columns of the target file, see ``omitUnfilledColumns(in:head:readsRecords:progress:isCancelled:)``.

@@ -4,7 +4,7 @@ import Testing
 /// The mutations of the engine and the outbox, which `make mutants` applies to a copy of the sources.
 @Suite("Patches of mutations") struct MutationPatchTests {
     @Test func `each patch applies, and names its seed and the words that a run reports`() throws {
-        let patches = Repository.files("Tests/Mutations", ending: ".patch")
+        let patches = Repository.files("Tests/Mutations", suffix: ".patch")
         #expect(patches.count > 30)
         for patch in patches {
             let head = patch.text.split(separator: "\n--- ")[0] + "\n"

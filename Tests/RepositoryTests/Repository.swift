@@ -16,12 +16,12 @@ enum Repository {
         }
     }
 
-    /// Every file with that ending under these folders, sorted, build folders left out.
-    static func files(_ folders: String..., ending: String = ".swift") -> [File] {
+    /// Every file with that suffix under these folders, sorted, build folders left out.
+    static func files(_ folders: String..., suffix: String = ".swift") -> [File] {
         folders.flatMap { folder -> [File] in
             let base = root.appendingPathComponent(folder)
             let names = FileManager.default.enumerator(atPath: base.path)?.compactMap { $0 as? String } ?? []
-            return names.filter { $0.hasSuffix(ending) && !$0.contains(".build/") }.sorted().compactMap { name in
+            return names.filter { $0.hasSuffix(suffix) && !$0.contains(".build/") }.sorted().compactMap { name in
                 guard let text = try? String(contentsOf: base.appendingPathComponent(name), encoding: .utf8) else {
                     return nil
                 }

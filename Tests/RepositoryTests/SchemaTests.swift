@@ -3,7 +3,7 @@ import PatchbayJSON
 import Testing
 
 @Suite("Schemas") struct SchemaTests {
-    private static let schemas = Repository.files("Schemas", ending: ".schema.json")
+    private static let schemas = Repository.files("Schemas", suffix: ".schema.json")
 
     @Test func `every schema is JSON with its dialect, its id and a description`() throws {
         #expect(!Self.schemas.isEmpty)
@@ -38,7 +38,7 @@ import Testing
     }
 
     @Test func `every valid example is JSON, and there are invalid ones`() throws {
-        let examples = Repository.files("Schemas", ending: ".json").filter { $0.path.contains("/examples/") }
+        let examples = Repository.files("Schemas", suffix: ".json").filter { $0.path.contains("/examples/") }
         #expect(examples.contains { $0.path.contains("/invalid/") })
         for file in examples where !file.path.contains("/invalid/") {
             #expect(throws: Never.self, "\(file.path)") { try JSONValue(parsing: file.text) }

@@ -20,7 +20,7 @@ import Testing
         named += index["tables"]?.object?.compactMap { $0.value.string } ?? []
         #expect(!named.isEmpty)
         let names = Set(named.compactMap { $0.split(separator: "#").first.map(String.init) })
-        let files = Repository.files(folder(vendor), ending: ".schema.json")
+        let files = Repository.files(folder(vendor), suffix: ".schema.json")
         let present = Set(files.map { String($0.path.dropFirst(folder(vendor).count + 1)) })
         #expect(names.subtracting(present) == [])
         for name in present.subtracting(names) {
@@ -32,7 +32,7 @@ import Testing
     func `every form of a golden stands as an example`(_ vendor: String) throws {
         let forms = try index(vendor)["forms"]?.array ?? []
         var found = 0
-        for golden in Repository.files("Adapters/\(vendor)/Goldens/Requests", ending: ".txt") {
+        for golden in Repository.files("Adapters/\(vendor)/Goldens/Requests", suffix: ".txt") {
             var number = 0
             for part in golden.text.components(separatedBy: "\n###\n") {
                 guard let form = MultipartForm(part) else { continue }
@@ -52,7 +52,7 @@ import Testing
     func `every record of a golden stands as an example`(_ vendor: String) throws {
         guard let schema = try index(vendor)["records"]?.string else { return }
         var found = 0
-        for golden in Repository.files("Adapters/\(vendor)/Goldens/Records", ending: ".txt") {
+        for golden in Repository.files("Adapters/\(vendor)/Goldens/Records", suffix: ".txt") {
             for line in golden.text.split(separator: "\n") where line.hasPrefix("{") {
                 try expectExample(of: schema, for: golden, vendor, 1, try JSONValue(parsing: String(line)))
                 found += 1

@@ -158,7 +158,9 @@ extension Command {
         let phases = PhaseLog(try session.log())
         defer { phases.end() }
         phases.note(.moving)
-        let report = try setup.migration.run(
+        let path = input.rereadablePath
+        let migration = isDry && path == nil ? setup.migration : setup.migration.heedingLaterOptOuts(in: path)
+        let report = try migration.run(
             &input,
             to: output,
             rejects: rejects.map { Rejects(list: $0.list, replay: $0.replay) },

@@ -118,8 +118,8 @@ public struct ResumableMigration: Sendable {
 
     /// Runs the migration until it is complete or cancelled.
     ///
-    /// If there are more opt-outs than fit into the usual memory, and an opt-in follows an opt-out that did not fit, the
-    /// migration starts over with every opt-out in memory, about ten bytes each.
+    /// If an opt-in contradicts an opt-out that comes later or did not fit into memory, the migration starts over: it reads the
+    /// source for the opt-outs that contradict an opt-in, and once more to write.
     /// - Parameters:
     ///   - restarts: Whether to discard the progress of an earlier run.
     ///   - log: Receives an entry when each phase begins and ends, without personal data.
@@ -152,7 +152,7 @@ public struct ResumableMigration: Sendable {
                 (isLater
                     ? "A later record opts out of something that an earlier record of the same person opted in to."
                     : "A record opts in after an opt-out of the same person that was no longer in memory.")
-                    + " The second pass knows all opt-outs."
+                    + " The second pass knows the opt-outs that contradict an opt-in."
             )
             let again: (Migration.Progress) -> Void = { done in
                 var done = done

@@ -49,7 +49,7 @@ final class EarlierOptOuts {
 
     /// Lowers each opt-in of a contact from which an earlier record opted out.
     ///
-    /// - Parameter optOuts: The contact's own opt-outs, which do not lower its opt-ins: both are written.
+    /// The contact's own opt-outs, `optOuts`, do not lower its opt-ins: both are written.
     func lower(_ contact: inout Contact, _ marks: ConsentMarks, besides optOuts: [UInt64]) -> [Finding] {
         var findings: [Finding] = []
         let own = Set(optOuts)
@@ -126,10 +126,12 @@ final class EarlierOptOuts {
     )
     static let later = FindingRow(
         "migration.consent.laterNo",
-        .warning,
+        .error,
         .consent,
-        reason: "A later record of the same contact or address opts out, but the earlier opt-in is written",
-        remedy: "Use --in FILE and --out FILE, so that the input can be read again with all opt-outs in memory."
+        reason:
+            "A record opts in, and a later record of the same contact or address opts out. No file was written; discard output "
+            + "that went to standard output",
+        remedy: "Use --in FILE, so that all opt-outs can be read first."
     )
 
     static let unheeded = FindingRow(
@@ -141,7 +143,6 @@ final class EarlierOptOuts {
             + "file to be remembered. No file was written; discard output that went to a pipe or standard "
             + "output",
         remedy:
-            "Use --in FILE and --out FILE, so the input can be read again with all opt-outs in memory; or "
-            + "leave one record of each contact in the source."
+            "Use --in FILE, so that all opt-outs can be read first; or leave one record of each contact in the source."
     )
 }

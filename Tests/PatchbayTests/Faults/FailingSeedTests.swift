@@ -19,7 +19,7 @@ import Testing
         #expect(Reduction.least([Int]()) { _ in true }.isEmpty)
     }
 
-    @Test(arguments: [SimulationMutation.optOutIgnored, .confirmedNotStored, .optOutForgotten])
+    @Test(arguments: [SimulationMutation.valuesOfAnother, .confirmedNotStored, .optOutForgotten])
     func `a failing run is told with as few steps as it takes, and they end in the same problem`(
         _ mutation: SimulationMutation
     )
@@ -31,7 +31,7 @@ import Testing
         #expect(try campaign.story(of: row.seed).isEmpty, "the run succeeds without the mutation")
         try SimulationMutation.$present.withValue(mutation) {
             // A set-up belongs to one run.
-            func setup() throws -> FaultSimulation.Setup { try table.setup(for: row.seed) }
+            func setup() throws -> FaultSimulation.Setup { try table.changingSetup(for: row.seed) }
             let whole = try FaultSimulation(seed: row.seed, setup())
             let problem = try #require(try whole.run().first)
             let few = try #require(try campaign.fewestSteps(of: row.seed))

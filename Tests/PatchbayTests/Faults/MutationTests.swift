@@ -105,7 +105,7 @@ struct Proof {
 }
 
 @Suite("Mutations", .serialized) struct MutationTests {
-    /// The proof is sought anew with `UPDATE_PROOF=1`, or with a mutation's name: the first seed that finds it.
+    /// The proof is searched again with `UPDATE_PROOF=1`, or with a mutation's name: the first seed that finds it.
     private static let sought = ProcessInfo.processInfo.environment["UPDATE_PROOF"]
     private static let seeds: ClosedRange<UInt64> = 1...1500
 

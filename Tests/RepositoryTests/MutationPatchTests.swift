@@ -1,4 +1,3 @@
-import Foundation
 import Testing
 
 /// The mutations of the engine and the outbox, which `make mutants` applies to a copy of the sources.
@@ -9,13 +8,8 @@ import Testing
         for patch in patches {
             let head = patch.text.split(separator: "\n--- ")[0] + "\n"
             #expect(head.contains(/\nSeed: [0-9]+\n/) && head.contains(/\nFinds: .+\n/), "\(patch.path)")
-            let check = Process()
-            check.executableURL = URL(filePath: "/usr/bin/env")
-            check.arguments = ["git", "apply", "--check", patch.path]
-            check.currentDirectoryURL = Repository.root
-            try check.run()
-            check.waitUntilExit()
-            #expect(check.terminationStatus == 0, "\(patch.path) does not apply to the sources any more. Correct it.")
+            let check = try Repository.run("git", "apply", "--check", patch.path)
+            #expect(check.status == 0, "\(patch.path) does not apply to the sources any more. Correct it.")
         }
     }
 }

@@ -44,6 +44,18 @@ enum Repository {
         }.sorted()
     }
 
+    /// Runs a program in the root, and returns its exit status and all that it printed.
+    static func run(_ words: String...) throws -> (status: Int32, text: String) {
+        let (process, output) = (Process(), Pipe())
+        process.executableURL = URL(filePath: "/usr/bin/env")
+        (process.arguments, process.currentDirectoryURL) = (words, root)
+        (process.standardOutput, process.standardError) = (output, output)
+        try process.run()
+        let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+        process.waitUntilExit()
+        return (process.terminationStatus, text)
+    }
+
     static func text(_ path: String) throws -> String {
         try String(contentsOf: root.appendingPathComponent(path), encoding: .utf8)
     }

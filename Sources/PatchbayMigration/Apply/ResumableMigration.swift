@@ -182,8 +182,16 @@ public struct ResumableMigration: Sendable {
         }
         if let journal = files.journal { try Journal.requireFree(journal, for: files.outputs) }
         let outputs = try Self.open(files.outputs, checkpoint, shared: files.sidecars.count)
-        let run = try Run(files, outputs, settings: settings, input: input, checkpoint, interval: interval)
-        run.omittedColumns = migration.omittedColumns
+        let omitted = migration.omittedColumns
+        let run = try Run(
+            files,
+            outputs,
+            settings: settings,
+            input: input,
+            omitting: omitted,
+            checkpoint,
+            interval: interval
+        )
         var checkpoints = run.checkpoints(watching: source)
         if let checkpoint, checkpoint.place.isExact {
             let head = try source.next() ?? []
@@ -310,16 +318,18 @@ private final class Run {
     private var last: Checkpoint?
     private let optOuts: OptOutLog
     /// The columns that the output lacks because nothing in the source fills them.
-    var omittedColumns: [String] = []
+    private let omittedColumns: [String]
 
     init(
         _ files: ResumableMigration.Files,
         _ outputs: [OutputFile],
         settings: String,
         input: InputIdentity,
+        omitting omittedColumns: [String],
         _ checkpoint: Checkpoint?,
         interval: Duration
     ) throws {
+        self.omittedColumns = omittedColumns
         (self.files, self.outputs, self.settings, self.input) = (files, outputs, settings, input)
         self.interval = interval
         (saved, last) = (clock.now, checkpoint)
@@ -356,18 +366,22 @@ private final class Run {
     private func save(_ place: Checkpoints.Place) throws(FileError) {
         // An earlier run was further: its checkpoint stays until this run reaches it.
         guard place.report.read > last?.place.report.read ?? 0 else { return }
-        let checkpoint = Checkpoint(
-            settings: settings,
-            input: input,
-            place: place,
-            lengths: outputs.map(\.count),
-            optOuts: optOuts.length,
-            omittedColumns: omittedColumns
-        )
+        let checkpoint = checkpoint(at: place, optOuts: optOuts.length)
         try writer.write(checkpoint)
         for output in outputs { output.isKept = true }
         optOuts.keep(upTo: nil)
         (last, saved) = (checkpoint, clock.now)
+    }
+
+    private func checkpoint(at place: Checkpoints.Place, optOuts: Int? = nil) -> Checkpoint {
+        Checkpoint(
+            settings: settings,
+            input: input,
+            place: place,
+            lengths: outputs.map(\.count),
+            optOuts: optOuts,
+            omittedColumns: omittedColumns
+        )
     }
 
     /// The way in which another run resumes this one.
@@ -381,13 +395,7 @@ private final class Run {
         for (file, sidecar) in zip(outputs.suffix(files.sidecars.count), files.sidecars) {
             try file.write(sidecar.bytes)
         }
-        let checkpoint = Checkpoint(
-            settings: settings,
-            input: input,
-            place: place,
-            lengths: outputs.map(\.count),
-            omittedColumns: omittedColumns
-        )
+        let checkpoint = checkpoint(at: place)
         try writer.write(checkpoint)
         try writer.finish()
         last = checkpoint

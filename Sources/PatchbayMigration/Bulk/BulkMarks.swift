@@ -71,37 +71,12 @@ struct BulkMarks: BitwiseCopyable {
     /// Adds the marks of a view that is written.
     @inline(__always) func note(_ view: RecordView, _ lexicon: UnsafePointer<Lexicon>) {
         guard view.subscriptionCount | view.consentCount != 0 else { return }
-        if !view.hasKnownWords { noteUnknownWords(view) } else { noteWords(view, lexicon) }
+        if view.hasKnownWords { noteWords(view, lexicon) } else { noteUnknownWords(view) }
     }
 
     /// Adds the marks of a view whose names are not in the lexicon, by the rules of the general path.
     @inline(never) private func noteUnknownWords(_ view: RecordView) {
-        var contact = Contact(
-            identifiers: (0..<view.identifierCount).map { index in
-                let identifier = view.identifiers[index]
-                return Identifier(IdentifierKind(rawValue: identifier.name.text), identifier.value.text.text)
-            }
-        )
-        for index in 0..<view.subscriptionCount {
-            let each = view.subscriptions[index]
-            contact.subscriptions.append(
-                Subscription(
-                    channel: Channel(rawValue: each.names.channel.text),
-                    topic: each.topic == Lexicon.none ? nil : each.names.topic.text,
-                    state: Lexicon.states[each.state]
-                )
-            )
-        }
-        for index in 0..<view.consentCount {
-            let each = view.consents[index]
-            contact.consents.append(
-                Consent(
-                    purpose: Purpose(rawValue: each.names.purpose.text),
-                    channel: each.channel == Lexicon.none ? nil : Channel(rawValue: each.names.channel.text),
-                    state: Lexicon.answers[each.state]
-                )
-            )
-        }
+        let contact = Contact(consentOf: view, isIdentified: true)
         let own = key(of: view).map { IdentifierKind(rawValue: $0.pointee.name.text) }
         guard let all = ConsentMarks(contact, knownBy: own.map { [$0] } ?? []) else { return }
         // The number of entries of a view is limited, so `hasRoom` ensures room for all of its marks.

@@ -536,11 +536,7 @@ struct ChunkMapper: ~Copyable {
         _ plan: UnsafePointer<LinePlan>,
         _ pen: Pen
     ) -> Pen? {
-        var contact = Contact(consentOf: view)
-        contact.identifiers = (0..<view.identifierCount).map { index in
-            let each = view.identifiers + index
-            return Identifier(IdentifierKind(rawValue: each.pointee.name.text), each.pointee.value.text.text)
-        }
+        var contact = Contact(consentOf: view, isIdentified: true)
         // The survey counts what the source states.
         guard let optOuts, counter == nil, let marks = ConsentMarks(contact, knownBy: general.keyKinds) else {
             return nil

@@ -313,11 +313,15 @@ struct RecordView: BitwiseCopyable {
 }
 
 extension Contact {
-    /// Creates a contact with the consent decisions of a view only.
-    init(consentOf view: RecordView) {
+    /// Creates a contact with the consent decisions of a view, and with its identifiers if `isIdentified` is true.
+    init(consentOf view: RecordView, isIdentified: Bool = false) {
         func text(_ detail: RecordView.Detail) -> String? { detail.isThere ? detail.text.text : nil }
         func instant(_ detail: RecordView.Detail) -> Timestamp? { text(detail).flatMap { Timestamp(text: $0) } }
         self.init(
+            identifiers: (0..<(isIdentified ? view.identifierCount : 0)).map { index in
+                let each = view.identifiers + index
+                return Identifier(IdentifierKind(rawValue: each.pointee.name.text), each.pointee.value.text.text)
+            },
             subscriptions: (0..<view.subscriptionCount).map { index in
                 let each = view.subscriptions + index
                 return Subscription(

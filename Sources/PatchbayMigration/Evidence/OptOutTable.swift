@@ -205,9 +205,13 @@ struct OptOutTable {
         hasEarlyOptIns = true
     }
 
+    private static func optOuts(among marks: [UInt64]) -> Set<UInt64> {
+        Set(marks.lazy.filter { $0 & ConsentMark.no != 0 })
+    }
+
     /// The late opt-outs of a share.
     private func lateOptOuts(_ share: Int) throws(FileError) -> Set<UInt64> {
-        Set(try late.values(share, as: UInt64.self).lazy.filter { $0 & ConsentMark.no != 0 })
+        Self.optOuts(among: try late.values(share, as: UInt64.self))
     }
 
     /// The number of accepted opt-ins that a later record opts out from.
@@ -234,7 +238,7 @@ struct OptOutTable {
         var conflicts: [UInt64] = []
         for share in 0..<ShareStore.shares {
             let marks = try collected.values(share, as: UInt64.self)
-            var optOuts = Set(marks.lazy.filter { $0 & ConsentMark.no != 0 })
+            var optOuts = Self.optOuts(among: marks)
             for mark in marks where mark & ConsentMark.no == 0 {
                 if let conflict = optOuts.remove(mark | ConsentMark.no) { conflicts.append(conflict) }
             }

@@ -23,10 +23,11 @@ extension Migration {
         progress: @escaping (Progress) -> Void = { _ in },
         isCancelled: @escaping () -> Bool = { false }
     ) {
-        guard hasOmissibleColumns, readsRecords || !recordsDecideColumns else { return }
+        let candidates = omissibleColumns
+        guard !candidates.isEmpty, readsRecords || !recordsDecideColumns else { return }
         guard case .columns(let layout)? = sourceLayout else {
             let input = try? InputIdentity(FileSource(path: path), path: path)
-            omit(unfilledColumns(inRecordsOf: path, progress, isCancelled))
+            omit(unfilledColumns(inRecordsOf: path, among: candidates, progress, isCancelled))
             return surveyedInput = omittedColumns.isEmpty ? nil : input
         }
         var columns: [ColumnLayout.Column]?
@@ -37,32 +38,37 @@ extension Migration {
         guard let columns else { return }
         var filled = FilledPlaces(columns.map(\.role))
         filled.hasConsent = filled.hasConsent || !layout.everyRow.isEmpty
-        omit(unfilledColumns(filled))
+        omit(unfilledColumns(filled, among: candidates))
     }
 
     /// The columns that no record fills, by the survey of a source.
-    func unfilledColumns(_ survey: Survey) -> [String] { FilledPlaces(survey).map(unfilledColumns) ?? [] }
+    func unfilledColumns(_ survey: Survey) -> [String] { unfilledColumns(survey, among: omissibleColumns) }
 
-    private func unfilledColumns(_ filled: FilledPlaces) -> [String] {
+    private func unfilledColumns(_ survey: Survey, among columns: [ContactColumn]) -> [String] {
+        FilledPlaces(survey).map { unfilledColumns($0, among: columns) } ?? []
+    }
+
+    private func unfilledColumns(_ filled: FilledPlaces, among columns: [ContactColumn]) -> [String] {
         var filled = filled
         for rule in mapping.rules { filled.apply(rule) }
-        return omissibleColumns.filter { !filled.contains($0.place) }.map(\.name)
+        return columns.filter { !filled.contains($0.place) }.map(\.name)
     }
 
     private func unfilledColumns(
         inRecordsOf path: String,
+        among candidates: [ContactColumn],
         _ progress: @escaping (Progress) -> Void,
         _ isCancelled: @escaping () -> Bool
     ) -> [String] {
         guard var source = try? FileSource(path: path), source.rereadablePath != nil else { return [] }
         let surveyor = Surveyor(activity: nil, countsKeys: false)
-        let isDone = { isCancelled() || unfilledColumns(surveyor.survey).isEmpty }
+        let isDone = { isCancelled() || unfilledColumns(surveyor.survey, among: candidates).isEmpty }
         var (survey, company) = (self, Company(surveyor: surveyor))
         // An opt-in that an opt-out lowers fills the same column.
         (survey.earlier, company.ignoresOptOuts) = (nil, true)
         let report = try? survey.run(&source, to: nil, nil, nil, company, progress, isDone)
         guard report?.isComplete == true, (try? surveyor.finish()) != nil else { return [] }
-        return unfilledColumns(surveyor.survey)
+        return unfilledColumns(surveyor.survey, among: candidates)
     }
 
     /// Whether the records of the source, not a header, decide which columns are filled.

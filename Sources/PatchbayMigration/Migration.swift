@@ -53,13 +53,10 @@ public struct Migration: Sendable {
     let sourceLayout: SourceLayout?
     /// The plan for reading, mapping and writing records.
     var bulk: BulkPlan
-    /// The maximum number of opt-outs that a run keeps in memory.
+    /// The moment at which a run learns of the opt-outs that lower an opt-in.
+    var optOutKnowledge = OptOutKnowledge.inOrder(needsAll: false)
+    /// The maximum number of opt-outs that a run keeps in memory if it learns of them in order.
     var optOutLimit = EarlierOptOuts.usualLimit
-    /// The path of the source, if its opt-outs are read before its first record is migrated.
-    var ownSource: String?
-    /// Whether a run fails if it wrote an opt-in before an opt-out from the same, so that it is repeated with all opt-outs
-    /// known.
-    var readsAgain = false
     /// The path of a file of the source's format that was migrated earlier; nil if there is none.
     ///
     /// Opt-outs in it remain in force in every run, as if its records preceded those of the source. A consent decision of
@@ -137,7 +134,7 @@ public struct Migration: Sendable {
     /// a pipe, a run fails if a record opts in and a later record of the same person opts out.
     public func heedingLaterOptOuts(in path: String?) -> Migration {
         var migration = self
-        (migration.ownSource, migration.readsAgain) = (path, path == nil)
+        migration.optOutKnowledge = path.map(OptOutKnowledge.ahead) ?? .inOrder(needsAll: true)
         return migration
     }
 
@@ -318,8 +315,6 @@ public struct Migration: Sendable {
         var ignoresOptOuts = false
         /// Receives each record that is written.
         var follower: RecordFollower?
-        /// The store of opt-outs; nil creates a new one.
-        var optOuts: EarlierOptOuts?
     }
 
     /// The dialect of the source's rows, if rejected rows get guards against spreadsheet programs.
@@ -351,22 +346,12 @@ public struct Migration: Sendable {
             isCancelled: isCancelled,
             keeping: company.checkpoints,
             surveyor: company.surveyor,
-            // Evidence covers every decision. Without a second pass, every opt-out must be in memory for it.
-            optOuts: company.optOuts
-                ?? EarlierOptOuts(limit: company.evidence == nil || readsAgain ? optOutLimit : .max),
+            consent: try consent(company, workers, progress, isCancelled),
             deciding: deciding
         )
         (surroundings.evidence, surroundings.follower) = (company.evidence.map(EvidenceWriter.init), company.follower)
         surroundings.rejectLimit = output == nil ? nil : rejectLimit
-        surroundings.ignoresOptOuts = company.ignoresOptOuts
         do {
-            let checkpoints = company.checkpoints
-            if checkpoints?.optOuts != nil { surroundings.optOuts.table.keepsAdded = true }
-            // The opt-outs in the checkpoint of an earlier run include those of the earlier file.
-            let isRestored = checkpoints?.resumption != nil && checkpoints?.optOuts?.hasEarlier == true
-            if !isRestored { try readEarlierOptOuts(into: surroundings.optOuts, workers, progress, isCancelled) }
-            if ownSource == nil, readsAgain { surroundings.optOuts.table.keepsOptIns = true }
-            surroundings.readsAgain = readsAgain
             let report = try map(&source, surroundings, workers, company)
             if let change = try source.change() { throw Failure([change]) }
             if report.isComplete, report.read == 0, !isCancelled() { throw Failure([Self.empty.at(source.name)]) }
@@ -377,40 +362,70 @@ public struct Migration: Sendable {
         }
     }
 
-    /// Reads the opt-outs of the file that was migrated earlier, and those of the source itself if they are needed first.
-    func readEarlierOptOuts(
-        into optOuts: EarlierOptOuts,
+    /// The receiver of the consent decisions of a run, with all opt-outs that must be known before the first record.
+    private func consent(
+        _ company: Company,
         _ workers: Int?,
         _ progress: @escaping (Progress) -> Void,
         _ isCancelled: @escaping () -> Bool
-    ) throws {
-        func read(_ path: String, unreadableIsOptOut: Bool, into optOuts: EarlierOptOuts) throws {
-            try readOptOuts(of: path, unreadableIsOptOut, into: optOuts, workers, progress, isCancelled)
-        }
-        guard let ownSource else {
+    ) throws -> ConsentReceiver {
+        if company.ignoresOptOuts { return .ignored }
+        let checkpoints = company.checkpoints
+        switch optOutKnowledge {
+        case .none: return .keys(DecidedKeys(isLogged: checkpoints?.optOuts != nil))
+        case .ahead(let path):
+            if checkpoints?.resumption != nil, let log = checkpoints?.optOuts, log.hasEarlier {
+                var known: Set<UInt64> = []
+                try log.eachEarlier { known.formUnion($0) }
+                return .known(known)
+            }
+            let known = try contradictedOptOuts(in: path, workers, progress, isCancelled)
+            try checkpoints?.optOuts?.append(Array(known))
+            return .known(known)
+        case .inOrder(let needsAll):
+            // Evidence covers every decision, so every opt-out must be in memory.
+            let optOuts = EarlierOptOuts(limit: company.evidence == nil ? optOutLimit : .max)
             // An unreadable value of the earlier file may be the one that was corrected in the source.
-            if let earlier { try read(earlier, unreadableIsOptOut: false, into: optOuts) }
-            return
+            if let earlier {
+                try readDecisions(of: earlier, unreadableIsOptOut: false, workers, progress, isCancelled) { marks in
+                    optOuts.learn(marks.filter { $0 & ConsentMark.no != 0 })
+                    try optOuts.spill()
+                }
+            }
+            return .learning(optOuts, needsAll: needsAll)
         }
-        // Only the opt-outs that contradict an opt-in are needed, which are few.
-        let collector = EarlierOptOuts.collector()
-        if let earlier { try read(earlier, unreadableIsOptOut: false, into: collector) }
-        try read(ownSource, unreadableIsOptOut: true, into: collector)
-        optOuts.table.preload(try collector.table.conflicts())
     }
 
-    private func readOptOuts(
-        of path: String,
-        _ treatsUnreadableAsOptOut: Bool,
-        into optOuts: EarlierOptOuts,
+    /// The opt-outs of a file, and of the file that was migrated earlier, that contradict an opt-in of either.
+    func contradictedOptOuts(
+        in path: String,
         _ workers: Int?,
         _ progress: @escaping (Progress) -> Void,
         _ isCancelled: @escaping () -> Bool
+    ) throws -> Set<UInt64> {
+        let decisions = ConsentDecisions()
+        for (path, isEarlier) in (earlier.map { [($0, true)] } ?? []) + [(path, false)] {
+            try readDecisions(of: path, unreadableIsOptOut: !isEarlier, workers, progress, isCancelled) { marks in
+                decisions.add(marks)
+                try decisions.spill()
+            }
+        }
+        return try decisions.contradictedOptOuts()
+    }
+
+    /// Reads the consent decisions of all records of a file.
+    private func readDecisions(
+        of path: String,
+        unreadableIsOptOut: Bool,
+        _ workers: Int?,
+        _ progress: @escaping (Progress) -> Void,
+        _ isCancelled: @escaping () -> Bool,
+        _ take: @escaping ([UInt64]) throws -> Void
     ) throws {
         var source = try FileSource(path: path)
-        let reading = BulkRun.Surroundings(hearing: optOuts, of: source.size ?? 0, progress, isCancelled)
+        let reading = BulkRun.Surroundings(reading: .decisions(take), of: source.size ?? 0, progress, isCancelled)
         var migration = self
-        migration.bulk.treatsUnreadableAsOptOut = treatsUnreadableAsOptOut
+        migration.bulk.treatsUnreadableAsOptOut = unreadableIsOptOut
         do {
             _ = try migration.map(&source, reading, workers, Company())
         } catch let error as SettingsError {

@@ -833,7 +833,7 @@ import Testing
 
     @Test func `denials and values that are written otherwise are told on the fast way`() throws {
         let plan = try plan(["dbId": 1, "resourceId": 3])
-        var mapper = try plan.makeMapper(behind: .init())
+        var mapper = try plan.makeMapper(behind: .init(), .ignored)
         let line =
             #"{"identifiers":[{"kind":"email","value":"a@b.example"},{"kind":"phone","value":"+49 (30) 123456"}],"#
             + #""attributes":{"city":"Turku","given_name":42},"consents":[{"purpose":"messaging","state":"denied"}],"#
@@ -868,7 +868,7 @@ import Testing
         let lines = [refused[0], "", refused[1] + "  ", person("\(email),\(phone)", "subscribed")]
         let bytes = Array((lines.joined(separator: "\r\n")).utf8)
         let plan = try plan(settings)
-        var mapper = try plan.makeMapper(behind: .init())
+        var mapper = try plan.makeMapper(behind: .init(), .ignored)
         let job = ChunkJob(bytes)
         let result = try mapper.map(job, OutputBuffer())
         #expect((result.leftCount, result.rejected, result.written, result.lines) == (0, 2, 1, 3))
@@ -1018,7 +1018,7 @@ import Testing
             )
             let plan = migration.bulk
             let header = try #require(plan.header(in: file))
-            var mapper = try plan.makeMapper(behind: header)
+            var mapper = try plan.makeMapper(behind: header, .ignored)
             let result = try mapper.map(ChunkJob(Array(file[header.bytes.count...])), OutputBuffer())
             let why = result.rejects.flatMap(\.findings).map(\.code)
             #expect(result.leftCount == result.rejects.count, "\(String(decoding: file, as: UTF8.self)) \(why)")
@@ -1041,7 +1041,7 @@ import Testing
             """
         let bytes = Array(file.utf8)
         let header = try #require(plan.header(in: bytes))
-        var mapper = try plan.makeMapper(behind: header)
+        var mapper = try plan.makeMapper(behind: header, .ignored)
         let result = try mapper.map(ChunkJob(Array(bytes[header.bytes.count...]), isFirst: true), OutputBuffer())
         #expect(result.written == 3)
         // The first row alone, with which the reader speaks of the whole file.
@@ -1086,7 +1086,7 @@ import Testing
     @Test(arguments: ConversionTests.End.all.filter { $0.module.id.rawValue != "altcraft" })
     func `usual contacts go the fast way to rows`(_ end: ConversionTests.End) throws {
         let plan = try plan(end.full, to: end.module.formats[0])
-        var mapper = try plan.makeMapper(behind: .init())
+        var mapper = try plan.makeMapper(behind: .init(), .ignored)
         let bytes = Array((Self.usual.joined(separator: "\n") + "\n").utf8)
         let job = ChunkJob(bytes)
         // Names that no table has are learned from the first that has them.
@@ -1105,7 +1105,7 @@ import Testing
             "postal_code": "_postal_code", "visits": "_status",
         ]
         let plan = try plan(["dbId": 1, "fieldNames": .object(fields)])
-        var mapper = try plan.makeMapper(behind: .init())
+        var mapper = try plan.makeMapper(behind: .init(), .ignored)
         let attributes = [
             #""birth_date":"2/20/2000""#, #""city":"Turku""#, #""country":"Finland""#, #""gender":"other""#,
             #""postal_code":"00100""#, #""visits":"007""#,
@@ -1146,7 +1146,7 @@ import Testing
             "dbId": 1, "matching": "custom", "matchingIdentifier": "email", "tagsField": "labels", "resourceId": 3,
         ]
         let plan = try plan(settings, mapping: mapping)
-        var mapper = try plan.makeMapper(behind: .init())
+        var mapper = try plan.makeMapper(behind: .init(), .ignored)
         let lines = [Self.usual[0], Self.usual[1].replacing("no address", with: "c@d.example")]
         let bytes = Array((lines.joined(separator: "\n") + "\n").utf8)
         let job = ChunkJob(bytes)
@@ -1184,7 +1184,7 @@ import Testing
     ]
 
     @Test func `records with a new attribute name stay on the bulk path`() throws {
-        var mapper = try plan(Self.settings[0]).makeMapper(behind: .init())
+        var mapper = try plan(Self.settings[0]).makeMapper(behind: .init(), .ignored)
         let lines = Self.plain + Self.plain
         let bytes = Array(lines.joined(separator: "\n").utf8)
         let result = try mapper.map(ChunkJob(bytes, isFirst: true), OutputBuffer())
@@ -1220,7 +1220,7 @@ import Testing
     }
 
     @Test func `white space between the marks changes nothing, and sends no record the slow way`() throws {
-        var mapper = try plan(Self.settings[0]).makeMapper(behind: .init())
+        var mapper = try plan(Self.settings[0]).makeMapper(behind: .init(), .ignored)
         func map(_ lines: [String]) throws -> ChunkResult {
             try mapper.map(ChunkJob(Array((lines.joined(separator: "\n") + "\n").utf8)), OutputBuffer())
         }

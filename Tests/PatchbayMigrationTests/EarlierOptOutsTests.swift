@@ -327,7 +327,7 @@ import Testing
     @Test func `an opt-in behind an opt-out is lowered on the bulk path`() throws {
         let migration = try Migration(from: .neutralContacts, to: .altcraftProfiles, targetSettings: Self.settings)
         let optOuts = EarlierOptOuts()
-        var mapper = try migration.bulk.makeMapper(behind: .init(), applying: optOuts)
+        var mapper = try migration.bulk.makeMapper(behind: .init(), .learning(optOuts, needsAll: false))
         let people = (0..<20).map { Self.person("p\($0)@x.example", $0 % 2 == 0 ? "unsubscribed" : "subscribed") }
         let bytes = Array((people + [Self.person("p4@x.example", "subscribed")]).joined(separator: "\n").utf8)
         let result = try mapper.map(ChunkJob(bytes), OutputBuffer())
@@ -335,71 +335,160 @@ import Testing
         #expect(zip(mapper.notes, result.notes).first { $0.0 == EarlierOptOuts.heeded }?.1 == 1)
     }
 
-    @Test func `what is heard of a job is taken back whole when a yes stands behind a no`() throws {
-        let optOuts = EarlierOptOuts(limit: 100_000)
-        func word(_ number: UInt64, isNo: Bool) -> UInt64 {
-            ConsentMark.yes(number, 1) | (isNo ? ConsentMark.no : 0)
-        }
-        #expect(try optOuts.read((0..<3_000).map { word($0, isNo: true) }))
-        // The table grows while these are heard.
-        let more = (3_000..<9_000).map { word($0, isNo: true) } + [word(17, isNo: false)]
-        #expect(try !optOuts.read(more))
-        #expect(try optOuts.read((3_000..<9_000).map { word($0, isNo: false) }))
-        #expect(try !optOuts.read([word(2_999, isNo: false)]))
-        #expect(try optOuts.read((3_000..<9_000).map { word($0, isNo: true) }))
-        #expect(try !optOuts.read([word(8_999, isNo: false)]))
+    /// The mark of a number's opt-in or opt-out.
+    private static func mark(_ number: Int, isOptOut: Bool) -> UInt64 {
+        ConsentMark.yes(UInt64(number) &* 7_919, ConsentMark.wish("email", nil)) | (isOptOut ? ConsentMark.no : 0)
+    }
+
+    private static func accepts(_ optOuts: EarlierOptOuts, _ numbers: some Sequence<Int>, isOptOut: Bool) -> Bool {
+        numbers.map { mark($0, isOptOut: isOptOut) }.withUnsafeBufferPointer(optOuts.accepts)
     }
 
     @Test func `opt-outs that found no room are examined at the end, however many there are`() throws {
-        func heard(_ raised: [UInt64]) throws -> EarlierOptOuts {
+        func learned(_ raised: [Int]) throws -> EarlierOptOuts {
             let optOuts = EarlierOptOuts(limit: 1_000)
-            func word(_ number: UInt64, isNo: Bool) -> UInt64 {
-                ConsentMark.yes(number &* 7_919, ConsentMark.wish("email", nil)) | (isNo ? ConsentMark.no : 0)
+            for start in stride(from: 0, to: 100_000, by: 500) {
+                // An opt-in before the opt-out does not follow it.
+                for isOptOut in [false, true] {
+                    #expect(Self.accepts(optOuts, start..<(start + 500), isOptOut: isOptOut))
+                }
+                try optOuts.spill()
             }
-            for start in stride(from: 0 as UInt64, to: 100_000, by: 500) {
-                let people = start..<(start + 500)
-                // An opt-in before the no does not stand behind it.
-                #expect(try optOuts.read(people.map { word($0, isNo: false) } + people.map { word($0, isNo: true) }))
-            }
-            #expect(try optOuts.read(raised.map { word($0, isNo: false) }))
+            #expect(Self.accepts(optOuts, raised, isOptOut: false))
             return optOuts
         }
-        try heard(Array(100_000..<200_000)).finish()
-        let optOuts = try heard([50_000, 1_000, 99_999, 300_000])
-        let error = #expect(throws: Migration.Failure.self) { try optOuts.finish() }
+        try learned(Array(100_000..<200_000)).finish(needsAll: false)
+        let optOuts = try learned([50_000, 1_000, 99_999, 300_000])
+        let error = #expect(throws: Migration.Failure.self) { try optOuts.finish(needsAll: false) }
         #expect(error?.description.contains("3 of them") == true)
     }
 
-    /// The mark of a number's opt-in or opt-out.
-    private static func mark(_ number: UInt64, isOptOut: Bool) -> UInt64 {
-        ConsentMark.yes(number &* 7_919, ConsentMark.wish("email", nil)) | (isOptOut ? ConsentMark.no : 0)
-    }
-
-    @Test(arguments: [100, 1_000_000]) func `opt-ins before an opt-out are counted exactly`(_ limit: Int) throws {
+    @Test(arguments: [100, 1_000_000]) func `an opt-in before an opt-out is found at the end`(_ limit: Int) throws {
         let optOuts = EarlierOptOuts(limit: limit)
-        optOuts.table.keepsOptIns = true
-        func read(_ numbers: Range<UInt64>, isOptOut: Bool) throws {
-            #expect(try optOuts.read(numbers.map { Self.mark($0, isOptOut: isOptOut) }))
-        }
-        try read(0..<40_000, isOptOut: false)
-        try read(50_000..<90_000, isOptOut: true)
-        #expect(try optOuts.table.optInsBeforeOptOuts() == 0)
-        try read(39_990..<50_000, isOptOut: true)
-        #expect(try optOuts.table.optInsBeforeOptOuts() == 10)
+        #expect(Self.accepts(optOuts, 0..<40_000, isOptOut: false))
+        #expect(Self.accepts(optOuts, 50_000..<90_000, isOptOut: true))
+        try optOuts.finish(needsAll: true)
+        #expect(Self.accepts(optOuts, [39_999], isOptOut: true))
+        try optOuts.finish(needsAll: false)
+        let error = #expect(throws: Migration.Failure.self) { try optOuts.finish(needsAll: true) }
+        #expect(error?.findings.map(\.code) == [EarlierOptOuts.later.code])
     }
 
-    @Test func `a collector finds the opt-outs that contradict an opt-in, in any order`() throws {
-        let collector = EarlierOptOuts.collector()
+    @Test func `the opt-outs that contradict an opt-in are found in any order`() throws {
+        let decisions = ConsentDecisions()
         for (numbers, isOptOut) in [(0..<30_000, true), (29_990..<60_000, false), (59_995..<70_000, true)] {
-            #expect(try collector.read(numbers.map { Self.mark(UInt64($0), isOptOut: isOptOut) }))
+            decisions.add(numbers.map { Self.mark($0, isOptOut: isOptOut) })
+            try decisions.spill()
         }
-        let conflicts = try collector.table.conflicts()
-        let contradicted: [Int] = Array(29_990..<30_000) + Array(59_995..<60_000)
-        #expect(conflicts.sorted() == contradicted.map { Self.mark(UInt64($0), isOptOut: true) }.sorted())
-        let optOuts = EarlierOptOuts(limit: 0)
-        optOuts.table.preload(conflicts)
-        #expect(try !optOuts.read([Self.mark(59_999, isOptOut: false)]))
-        #expect(try optOuts.read([Self.mark(60_001, isOptOut: false)]))
+        let contradicted = try decisions.contradictedOptOuts()
+        let expected = Array(29_990..<30_000) + Array(59_995..<60_000)
+        #expect(contradicted == Set(expected.map { Self.mark($0, isOptOut: true) }))
+        let optOuts = EarlierOptOuts(known: contradicted)
+        #expect(!Self.accepts(optOuts, [59_999], isOptOut: false))
+        #expect(Self.accepts(optOuts, [60_001], isOptOut: false))
+        // What is known from the start does not grow.
+        #expect(Self.accepts(optOuts, [60_001], isOptOut: true) && Self.accepts(optOuts, [60_001], isOptOut: false))
+    }
+
+    // MARK: Sources with one record of each person
+
+    /// Whether the keys of some records may contradict each other, as a run finds it.
+    private static func mayContradict(_ records: [String], workers: Int) throws -> Bool {
+        var migration = try Migration(from: .neutralContacts, to: .altcraftProfiles, targetSettings: settings)
+        migration.optOutKnowledge = .none
+        var source = ChunkedSource(Array((records.joined(separator: "\n") + "\n").utf8), chunk: 500)
+        do {
+            _ = try migration.path(workers).run(&source, to: MemorySink(), workers: workers)
+            return false
+        } catch is OptOutKnowledge.MayContradict {
+            return true
+        }
+    }
+
+    /// Whether an opt-out of the records contradicts an opt-in, decision by decision.
+    private static func contradicts(_ records: [String]) throws -> Bool {
+        let decisions = ConsentDecisions()
+        for record in records {
+            let contact = try Contact(jsonBytes: Array(record.utf8))
+            guard let marks = ConsentMarks(contact, knownBy: [.email]) else { continue }
+            decisions.add(marks.optIns(of: contact) + marks.optOuts(of: contact))
+        }
+        return try !decisions.contradictedOptOuts().isEmpty
+    }
+
+    @Test(arguments: pairs.indices, [0, 1, 3]) func `keys show each contradiction of two records`(
+        _ place: Int,
+        _ workers: Int
+    ) throws {
+        let pair = Self.pairs[place]
+        let isLowered = pair.last == ["unsubscribed"]
+        for records in [pair.records, pair.records.reversed()] where isLowered {
+            #expect(try Self.mayContradict(records, workers: workers), "\(pair.name)")
+        }
+    }
+
+    @Test(arguments: neighbours.indices, [0, 1]) func `keys show each contradiction about one address`(
+        _ place: Int,
+        _ workers: Int
+    ) throws {
+        let row = Self.neighbours[place]
+        let records = [row.first, row.second]
+        #expect(try Self.mayContradict(records, workers: workers) || !Self.contradicts(records), "\(row.name)")
+        #expect(
+            try Self.mayContradict(records.reversed(), workers: workers) || !Self.contradicts(records),
+            "\(row.name)"
+        )
+    }
+
+    @Test(arguments: 1...40 as ClosedRange<UInt64>) func `keys show each contradiction of random records`(
+        _ seed: UInt64
+    ) throws {
+        // So few records that some have no contradiction.
+        let records = Self.manyMinds(seed, count: 8)
+        let bulk = try Self.mayContradict(records, workers: 1)
+        #expect(try bulk == Self.mayContradict(records, workers: 0))
+        #expect(try bulk || !Self.contradicts(records))
+    }
+
+    @Test func `different people and equal records do not contradict each other`() throws {
+        let states = ["subscribed", "unsubscribed", "suspended"]
+        let people = (0..<300).map { Self.person("p\($0)@x.example", states[$0 % 3]) }
+        #expect(try !Self.mayContradict(people + people, workers: 1))
+        #expect(try Self.mayContradict(people + [Self.person("p1@x.example", "subscribed")], workers: 1))
+    }
+
+    @Test(arguments: 1...6 as ClosedRange<UInt64>, [0, 1, 3])
+    func `between files the order of the records does not matter`(_ seed: UInt64, _ workers: Int) throws {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "patchbay-order-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        func written(_ records: [String], _ name: String) throws -> [String] {
+            let (input, output) = (folder.appending(path: name), folder.appending(path: "\(name).out"))
+            try Data((records.joined(separator: "\n") + "\n").utf8).write(to: input)
+            let migration = try Migration(from: .neutralContacts, to: .altcraftProfiles, targetSettings: Self.settings)
+            let files = ResumableMigration.Files(input: input.path, output: output.path)
+            let outcome = try ResumableMigration(
+                migration.path(workers),
+                files,
+                settings: .null,
+                interval: .seconds(600),
+                workers: workers
+            )
+            .run(restarts: false, progress: { _ in }, isCancelled: { false })
+            #expect(outcome.isCommitted && outcome.report.written == records.count)
+            return try String(contentsOf: output, encoding: .utf8).split(separator: "\n").map(String.init)
+        }
+        let records = Self.manyMinds(seed, count: 300)
+        let forwards = try written(records, "forwards")
+        #expect(try forwards == written(records.reversed(), "backwards").reversed())
+        #expect(forwards.contains { $0.contains(#""subscribed""#) })
+    }
+
+    @Test func `a mark of letters beyond ASCII does not depend on the process`() {
+        // A resumed run compares the marks of another process.
+        #expect(
+            KeyMark(key: "KO\u{308}@x.example", opinion: 0).folded == KeyMark("k\u{F6}@x.example", opinion: 0).folded
+        )
     }
 
     @Test(arguments: [0, 1], [[0, 1, 2], [2, 1, 0], [0, 2, 1], [1, 0, 2]])

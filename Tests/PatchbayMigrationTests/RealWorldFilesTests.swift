@@ -501,7 +501,7 @@ import Testing
                     sourceSettings: Self.settings(source),
                     targetSettings: Self.settings(target)
                 )
-                onward.ownSource = path
+                onward.optOutKnowledge = .ahead(path)
                 var rows = ChunkedSource(file.bytes, chunk: 4096)
                 let output = MemorySink()
                 let report = try onward.run(&rows, to: output)

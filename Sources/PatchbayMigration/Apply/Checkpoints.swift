@@ -99,12 +99,9 @@ public struct Checkpoints {
 @available(*, unavailable)
 extension Checkpoints: Sendable {}
 
-/// A log beside the checkpoint with the marks of the opt-outs that a run has read and of the opt-ins that it has written.
-/// It contains no personal data.
+/// A log beside the checkpoint with the marks of a run's consent decisions. It contains no personal data.
 final class OptOutLog {
     private let file: OutputFile
-    /// Whether the file has every opt-out.
-    private var isComplete = true
     /// Whether the marks of an earlier run are known.
     let hasEarlier: Bool
     private let draft: String
@@ -139,15 +136,14 @@ final class OptOutLog {
     /// The name of the log that belongs to a checkpoint, without the suffix of an unfinished file.
     static func path(ofCheckpoint path: String) -> String { "\(path).optouts" }
 
-    /// The length of the log in bytes; nil if it does not have every opt-out, because there are too many.
-    var length: Int? { isComplete ? file.count : nil }
+    /// The length of the log in bytes.
+    var length: Int { file.count }
 
     /// A closure that syncs the log to the disk.
     var syncer: @Sendable () -> Int32 { file.syncer }
 
-    /// Appends marks; nil means that there are too many.
-    func append(_ marks: [UInt64]?) throws(FileError) {
-        guard let marks, isComplete else { return isComplete = false }
+    /// Appends marks.
+    func append(_ marks: [UInt64]) throws(FileError) {
         if !marks.isEmpty { try file.write(marks.withUnsafeBytes(Array.init)) }
     }
 

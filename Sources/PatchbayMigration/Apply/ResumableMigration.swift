@@ -118,8 +118,8 @@ public struct ResumableMigration: Sendable {
 
     /// Runs the migration until it is complete or cancelled.
     ///
-    /// If an opt-in contradicts an opt-out that comes later or did not fit into memory, the migration starts over: it reads the
-    /// source for the opt-outs that contradict an opt-in, and once more to write.
+    /// If two records of one person may contradict each other, the migration starts over: it reads the source for the opt-outs
+    /// that contradict an opt-in, and once more to write.
     /// - Parameters:
     ///   - restarts: Whether to discard the progress of an earlier run.
     ///   - log: Receives an entry when each phase begins and ends, without personal data.
@@ -139,20 +139,17 @@ public struct ResumableMigration: Sendable {
         let phases = PhaseLog(log)
         defer { phases.end() }
         var migration = migration
-        migration.readsAgain = true
-        if !restarts, try Checkpoint(of: files.output)?.settings == settings(ofSecondPass: true) {
-            migration.ownSource = files.input
-        }
+        let isSecond =
+            try migration.earlier != nil
+            || !restarts && Checkpoint(of: files.output)?.settings == settings(ofSecondPass: true)
+        migration.optOutKnowledge = isSecond ? .ahead(files.input) : .none
         do {
             return try run(migration, restarts, phases, progress, isCancelled)
-        } catch let failure as Migration.Failure where failure.findings.contains(where: EarlierOptOuts.isUnheeded) {
-            migration.ownSource = files.input
-            let isLater = failure.findings.contains { $0.code == EarlierOptOuts.later.code }
+        } catch is OptOutKnowledge.MayContradict {
+            migration.optOutKnowledge = .ahead(files.input)
             secondPass(
-                (isLater
-                    ? "A later record opts out of something that an earlier record of the same person opted in to."
-                    : "A record opts in after an opt-out of the same person that was no longer in memory.")
-                    + " The second pass knows the opt-outs that contradict an opt-in."
+                "One of several records of the same person opts in, and another opts out. The second pass knows the opt-outs that "
+                    + "contradict an opt-in."
             )
             let again: (Migration.Progress) -> Void = { done in
                 var done = done
@@ -175,7 +172,8 @@ public struct ResumableMigration: Sendable {
     ) throws -> Outcome {
         var source = try FileSource(path: files.input, chunk: chunk)
         let input = try InputIdentity(source, path: files.input)
-        let settings = settings(ofSecondPass: migration.ownSource != nil)
+        let isSecond = if case .ahead = migration.optOutKnowledge { true } else { false }
+        let settings = settings(ofSecondPass: isSecond)
         let checkpoint = restarts ? nil : try usable(input, settings)
         if checkpoint?.place.report.isComplete == true, let checkpoint {
             return try Self.finish(checkpoint, files.outputs, journal: files.journal)

@@ -1,7 +1,7 @@
 import PatchbayAdapterKit
 import PatchbayModel
 
-/// Collects the consent decisions of a job's views as ``ConsentMark``s, in order.
+/// Collects marks of the consent decisions of a job's views, in order: ``ConsentMark``s, or only the keys for ``DecidedKeys``.
 ///
 /// Most keys and addresses are ASCII; ``ConsentMark`` folds the others.
 struct BulkMarks: BitwiseCopyable {
@@ -32,10 +32,13 @@ struct BulkMarks: BitwiseCopyable {
     /// records.
     private let topicMarks: Row<UInt64>
     private let topics: Int
+    /// Whether the keys are collected instead of the single decisions.
+    private let isOfKeys: Bool
     private static let channels = Lexicon.channelNames.count
 
     /// Creates marks for contacts that these kinds of identifiers identify.
-    init(_ compiled: CompiledPlan, knownBy kinds: [IdentifierKind], in arena: Arena) {
+    init(_ compiled: CompiledPlan, knownBy kinds: [IdentifierKind], ofKeys isOfKeys: Bool, in arena: Arena) {
+        self.isOfKeys = isOfKeys
         marks = arena.make(Self.limit, of: 0)
         count = arena.make(1, of: 0)
         self.kinds = arena.make(kinds.map(compiled.index))
@@ -62,16 +65,55 @@ struct BulkMarks: BitwiseCopyable {
     /// Whether there is room for the marks of another view.
     @inline(__always) var hasRoom: Bool { count.pointee &+ Self.marksOfView <= Self.limit }
 
-    /// Returns and clears the collected marks.
-    func take() -> [UInt64] {
+    /// Returns and clears the collected marks, which are valid until the next mark is collected.
+    func take() -> UnsafeBufferPointer<UInt64> {
         defer { count.pointee = 0 }
-        return Array(UnsafeBufferPointer(start: marks, count: count.pointee))
+        return UnsafeBufferPointer(start: marks, count: count.pointee)
     }
 
     /// Adds the marks of a view that is written.
     @inline(__always) func note(_ view: RecordView, _ lexicon: UnsafePointer<Lexicon>) {
         guard view.subscriptionCount | view.consentCount != 0 else { return }
-        if view.hasKnownWords { noteWords(view, lexicon) } else { noteUnknownWords(view) }
+        if isOfKeys {
+            noteKeys(view, lexicon)
+        } else if view.hasKnownWords {
+            noteWords(view, lexicon)
+        } else {
+            noteUnknownWords(view)
+        }
+    }
+
+    /// Adds the keys of a view.
+    private func noteKeys(_ view: RecordView, _ lexicon: UnsafePointer<Lexicon>) {
+        let bits = decisions(of: view, lexicon)
+        guard bits != 0 else { return }
+        eachKey(of: view) { key, channel in
+            let bits =
+                channel.map { bits & DecisionBits.bits(DecisionBits.optIn | DecisionBits.optOut, channel: $0) } ?? bits
+            // The mark is always written and conditionally counted, because a branch would often be mispredicted.
+            marks[count.pointee] = key & ~DecisionBits.all | bits
+            count.pointee &+= bits == 0 ? 0 : 1
+        }
+    }
+
+    /// The ``DecisionBits`` of a view.
+    @inline(__always) private func decisions(of view: RecordView, _ lexicon: UnsafePointer<Lexicon>) -> UInt64 {
+        var bits: UInt64 = 0
+        for index in 0..<view.subscriptionCount {
+            let wish = view.subscriptions[index]
+            guard wish.state != lexicon.pointee.unknownState else { continue }
+            let decision = wish.state == lexicon.pointee.subscribed ? DecisionBits.optIn : DecisionBits.optOut
+            bits |= DecisionBits.bits(decision, channel: wish.channel)
+        }
+        for index in 0..<view.consentCount {
+            let consent = view.consents[index]
+            guard consent.state != lexicon.pointee.unanswered else { continue }
+            let decision = consent.state == lexicon.pointee.refused ? DecisionBits.optOut : DecisionBits.optIn
+            bits |=
+                consent.purpose == messaging
+                ? DecisionBits.bits(decision, channel: consent.channel) : DecisionBits.ofOtherPurpose(decision)
+        }
+        return bits
     }
 
     /// Adds the marks of a view whose names are not in the lexicon, by the rules of the general path.
@@ -89,36 +131,39 @@ struct BulkMarks: BitwiseCopyable {
     /// Adds the marks of a view whose names are all in the lexicon.
     private func noteWords(_ view: RecordView, _ lexicon: UnsafePointer<Lexicon>) {
         var place = marks + count.pointee
+        eachKey(of: view) { key, channel in note(view, lexicon, key, reachedOn: channel, &place) }
+        count.pointee = place - marks
+    }
+
+    /// Calls a closure with the mark of each key of a view: of its key at the target, of the contact's own number, and of each
+    /// address together with the channel that reaches it.
+    @inline(__always) private func eachKey(of view: RecordView, _ take: (_ key: UInt64, _ channel: Int?) -> Void) {
         let own = key(of: view)
-        if let own { note(view, lexicon, of: own, reachedOn: nil, &place) }
+        if let own { eachMark(of: own) { take($0, nil) } }
         // The contact's own number, if the target identifies contacts in another way.
         let number = first(external, of: view)
-        if let number, number != own { note(view, lexicon, of: number, reachedOn: nil, &place) }
+        if let number, number != own { eachMark(of: number) { take($0, nil) } }
         for index in 0..<addressKinds.count where Self.mayReach(addressChannels[index], view) {
             for one in 0..<view.identifierCount where view.identifiers[one].kind == addressKinds[index] {
                 let address = view.identifiers + one
                 guard address != own, isAddress(address) else { continue }
-                note(view, lexicon, of: address, reachedOn: addressChannels[index], &place)
+                eachMark(of: address) { take($0, addressChannels[index]) }
             }
         }
-        count.pointee = place - marks
     }
 
-    /// Adds the marks of a view for each mark of an identifier. A telephone number has one mark for its digits and one for
-    /// its national number.
-    @inline(__always) private func note(
-        _ view: RecordView,
-        _ lexicon: UnsafePointer<Lexicon>,
+    /// Calls a closure with each mark of an identifier. A telephone number has one mark for its digits and one for its national
+    /// number.
+    @inline(__always) private func eachMark(
         of identifier: UnsafeMutablePointer<RecordView.IdentifierView>,
-        reachedOn channel: Int?,
-        _ place: inout UnsafeMutablePointer<UInt64>
+        _ take: (UInt64) -> Void
     ) {
         guard isPlain(identifier) else {
-            for mark in ConsentMark.keys(model(identifier)) { note(view, lexicon, mark, reachedOn: channel, &place) }
+            for mark in ConsentMark.keys(model(identifier)) { take(mark) }
             return
         }
         let text = text(of: identifier)
-        note(view, lexicon, KeyMark(text, opinion: 0).folded, reachedOn: channel, &place)
+        take(KeyMark(text, opinion: 0).folded)
         guard identifier.pointee.kind == phone, text.count >= 3 else { return }
         let first = (0..<3).reduce(0) { $0 &* 10 &+ Int(text[$1] &- 0x30) }
         var prefix = PhoneNumber.prefixLength(
@@ -129,8 +174,7 @@ struct BulkMarks: BitwiseCopyable {
         )
         guard prefix > 0 else { return }
         while prefix < text.count, text[prefix] == 0x30 { prefix &+= 1 }
-        let national = Stretch(text.start + prefix, text.count &- prefix)
-        note(view, lexicon, KeyMark(national, opinion: 0).folded, reachedOn: channel, &place)
+        take(KeyMark(Stretch(text.start + prefix, text.count &- prefix), opinion: 0).folded)
     }
 
     private func model(_ identifier: UnsafeMutablePointer<RecordView.IdentifierView>) -> Identifier {

@@ -35,15 +35,16 @@ struct BulkPlan: Sendable {
     }
 
     /// Creates the general path of one thread.
-    func makeGeneralPath(applying optOuts: EarlierOptOuts? = nil, keepsMarks: Bool = false) throws(SettingsError)
+    func makeGeneralPath(_ consent: ConsentUse = .ignored, applying optOuts: EarlierOptOuts? = nil)
+        throws(SettingsError)
         -> GeneralPath
     {
         GeneralPath(
             writer: try makeWriter(),
             catalogue: catalogue,
             mapping: mapping,
+            consent: consent,
             applying: optOuts,
-            keepsMarks: keepsMarks,
             treatsUnreadableAsOptOut: treatsUnreadableAsOptOut
         )
     }
@@ -85,10 +86,18 @@ struct BulkPlan: Sendable {
         return .file(try makeReader())
     }
 
-    /// Creates a mapper for records after a header, or for those of a whole file. With `optOuts`, it must be used on the
-    /// calling thread.
-    func makeMapper(behind header: Header?, applying optOuts: EarlierOptOuts? = nil) throws -> ChunkMapper {
-        let (arena, general) = (Arena(), try makeGeneralPath(applying: optOuts, keepsMarks: optOuts == nil))
+    /// Creates a mapper for records after a header, or for those of a whole file.
+    func makeMapper(behind header: Header?, _ consent: ConsentReceiver) throws -> ChunkMapper {
+        try makeMapper(behind: header, consent.use, applying: consent.optOuts)
+    }
+
+    /// Creates a mapper that lowers opt-ins by `optOuts`, which must not be used on another thread.
+    func makeMapper(
+        behind header: Header?,
+        _ consent: ConsentUse,
+        applying optOuts: EarlierOptOuts?
+    ) throws -> ChunkMapper {
+        let (arena, general) = (Arena(), try makeGeneralPath(consent, applying: optOuts))
         let rules = MappingCompiler(mapping, in: arena)
         func compile(
             attributes: [AttributeName] = [],
@@ -118,7 +127,8 @@ struct BulkPlan: Sendable {
                 takesGeneralPath: takesGeneralPath || steps == nil && !mapping.isEmpty,
                 counter: counts ? BulkSurvey(compiled, activity, in: arena) : nil,
                 book: counts ? SurveyBook(activity: activity) : nil,
-                words: BulkMarks(compiled, knownBy: general.keyKinds, in: arena),
+                consent: consent,
+                marks: BulkMarks(compiled, knownBy: general.keyKinds, ofKeys: consent == .keys, in: arena),
                 applying: optOuts,
                 rejecting: rejecting,
                 evidence: evidence,

@@ -40,14 +40,10 @@ struct BulkRun {
     /// An incomplete row at the end of the last job.
     private var leftover: [UInt8] = []
     private var leftoverGaps: [ChunkJob.Gap] = []
-    /// Maps jobs again that were split at a wrong place, or in which an opt-in follows an opt-out.
-    private let ordered: OrderedMapper
-    /// The opt-outs so far.
-    private let optOuts: EarlierOptOuts
-    /// Whether the next job is mapped in order at once, with the opt-outs of all earlier records.
-    private var followsOptOuts = false
-    private var ignoresOptOuts = false
-    /// The number of records after which the opt-ins so far are compared with the opt-outs; it doubles each time.
+    /// Maps jobs again that were split at a wrong place.
+    private let repeating: RepeatingMapper
+    private let consent: ConsentReceiver
+    /// The number of records after which the keys so far are compared; four times as many each time.
     private var nextComparison = MigrationReport.sampledRecords
     private let deciding: [String: String]
     private let evidence: EvidenceWriter?
@@ -66,7 +62,7 @@ struct BulkRun {
         _ surroundings: Surroundings
     ) throws(SettingsError) {
         (self.reader, self.notes) = (reader, notes)
-        (optOuts, deciding) = (surroundings.optOuts, surroundings.deciding)
+        (consent, deciding) = (surroundings.consent, surroundings.deciding)
         (evidence, follower) = (surroundings.evidence, surroundings.follower)
         rejectLimit = surroundings.rejectLimit
         encoding = plan.encoding
@@ -81,12 +77,12 @@ struct BulkRun {
         lines = header?.bytes.count { $0 == 0x0A } ?? 0
         isExact = !isWhole
         settled = Self.count(ofSource: header?.bytes[...] ?? [], in: encoding)
-        let optOuts = optOuts
-        ordered = OrderedMapper { try plan.makeMapper(behind: header, applying: optOuts) }
+        let consent = consent
+        repeating = RepeatingMapper { try plan.makeMapper(behind: header, consent) }
     }
 
-    /// A mapper on the calling thread that applies the opt-outs of earlier records. It is created when it is first needed.
-    private final class OrderedMapper {
+    /// A mapper on the calling thread. It is created when it is first needed.
+    private final class RepeatingMapper {
         private let make: () throws -> ChunkMapper
         private var mapper: ChunkMapper?
 
@@ -109,16 +105,11 @@ struct BulkRun {
         let isCancelled: () -> Bool
         let keeping: Checkpoints?
         let surveyor: Surveyor?
-        let optOuts: EarlierOptOuts
+        let consent: ConsentReceiver
         /// The settings that cause findings, by the code of the finding.
         let deciding: [String: String]
         var evidence: EvidenceWriter?
         var follower: RecordFollower?
-        /// Whether a run fails if it wrote an opt-in before an opt-out from the same, so that it is repeated with all
-        /// opt-outs known.
-        var readsAgain = false
-        /// Whether no opt-in is lowered, because nothing is written.
-        var ignoresOptOuts = false
         /// The share of rejected records above which the run stops.
         var rejectLimit: Migration.RejectLimit?
     }
@@ -140,29 +131,33 @@ struct BulkRun {
             if resumed != nil { throw Migration.Failure([Checkpoints.otherWay.at()]) }
             header = nil
         }
-        let mapper = try plan.makeMapper(behind: header, applying: isOrdered ? surroundings.optOuts : nil)
-        if resumed != nil, let log = surroundings.keeping?.optOuts, log.hasEarlier {
-            try surroundings.optOuts.restore(log)
-        } else if let resumed, let before = resumed.before {
-            // Reads the opt-outs before the place at which the run continues.
-            var part = try before()
-            let hearing = Surroundings(
-                hearing: surroundings.optOuts,
-                of: resumed.place.offset,
-                surroundings.progress,
-                surroundings.isCancelled
-            )
-            _ = try Self.run(plan, &part, hearing, workers: workers)
+        let consent = surroundings.consent
+        let mapper = try plan.makeMapper(behind: header, consent)
+        if let resumed, case .keys(let keys) = consent {
+            if let log = surroundings.keeping?.optOuts, log.hasEarlier {
+                try log.eachEarlier { try keys.restore($0) }
+            } else if let before = resumed.before {
+                // Reads the decisions before the place at which the run continues.
+                var part = try before()
+                let reading = Surroundings(
+                    reading: consent,
+                    of: resumed.place.offset,
+                    surroundings.progress,
+                    surroundings.isCancelled
+                )
+                _ = try Self.run(plan, &part, reading, workers: workers)
+            }
         }
         var run = try BulkRun(plan, header, reader, mapper.notes, surroundings)
         (run.rejects, run.takesGeneralPath) = (surroundings.rejects, mapper.takesGeneralPath)
         (run.keeping, run.surveyor) = (surroundings.keeping, surroundings.surveyor)
         if let resumed { run.resume(at: resumed.place) }
-        (run.output, run.ignoresOptOuts) = (surroundings.output, surroundings.ignoresOptOuts)
+        run.output = surroundings.output
         if resumed != nil { run.header = [] }
         if !run.isWhole { try run.writeHeader() }
         let skipped = resumed == nil ? header?.bytes.count ?? 0 : 0
-        var threads = MappingThreads(plan, header, mapper, workers: isOrdered ? 1 : workers)
+        let isSerial = isOrdered || consent.isOrdered
+        var threads = MappingThreads(plan, header, consent, mapper, workers: isSerial ? 1 : workers)
         defer { threads.close() }
         try run.go(first, skipped, &source, surroundings, &threads)
         return run.report
@@ -182,17 +177,17 @@ struct BulkRun {
         return place
     }
 
-    /// Appends the added marks to the log of the checkpoint. A resumed run reads a file as a whole from its start and needs
-    /// no log.
-    private func keepMarks() throws {
-        let marks = optOuts.table.takeAdded()
+    /// Appends the keys to the log of the checkpoint. A resumed run reads a file as a whole from its start and needs no log.
+    private func logKeys() throws {
+        guard case .keys(let keys) = consent else { return }
+        let marks = keys.takeUnlogged()
         if !isWhole { try keeping?.optOuts?.append(marks) }
     }
 
     private mutating func keep(isDue: Bool) throws {
         guard isDue, let keeping else { return }
         try rejects?.flush()
-        try keepMarks()
+        try logKeys()
         try keeping.save(place)
     }
 
@@ -217,10 +212,7 @@ struct BulkRun {
                 while let result = try threads.next(isLast: true) { try accept(result) }
                 try mapLeftover(with: ChunkJob(isLast: true), OutputBuffer())
                 try checkShare(isLast: true)
-                if output != nil {
-                    try optOuts.finish()
-                    if surroundings.readsAgain { try requireOrder() }
-                }
+                try finishConsent()
                 try write(footer[...])
                 try rejects?.flush()
                 report.isComplete = true
@@ -242,10 +234,9 @@ struct BulkRun {
                 try cutter.cut(skipped > 0 ? Array(chunk[skipped...]) : chunk) { cut in try take(cut, &threads) }
             }
             skipped = 0
-            // A full table is reported at the end, with its own reason.
-            if surroundings.readsAgain, !optOuts.table.isFull, report.read >= nextComparison {
-                nextComparison = 2 * report.read
-                try requireOrder()
+            if case .keys(let keys) = consent, report.read >= nextComparison {
+                nextComparison = 4 * report.read
+                try Self.require(keys)
             }
             next = try source.next()
             surroundings.progress(Migration.Progress(records: report.read, bytes: report.bytesRead))
@@ -289,14 +280,10 @@ struct BulkRun {
     private mutating func take(_ cut: LineCutter.Cut, _ threads: inout MappingThreads) throws {
         switch cut {
         case .job(let job):
-            if followsOptOuts { while let result = try threads.next(isLast: true) { try accept(result) } }
-            let output = spare.popLast() ?? OutputBuffer()
-            guard followsOptOuts, leftover.isEmpty else {
-                threads.submit(job, output)
-                while let result = try threads.next(isLast: false) { try accept(result) }
-                return
-            }
-            try settle(mappedInOrder(job, output))
+            // A repeated job must not be mapped before, because its records would be learned twice.
+            if consent.isOrdered, !leftover.isEmpty { return try mapLeftover(with: job, OutputBuffer()) }
+            threads.submit(job, spare.popLast() ?? OutputBuffer())
+            while let result = try threads.next(isLast: false) { try accept(result) }
         case .overlong(let length, let bytes):
             // The place of the line in the order is known only after everything before it is settled.
             while let result = try threads.next(isLast: true) { try accept(result) }
@@ -313,10 +300,18 @@ struct BulkRun {
         }
     }
 
-    /// Throws ``Migration/Failure`` if an opt-in was written before a later record opted out from the same.
-    private func requireOrder() throws {
-        guard try optOuts.table.optInsBeforeOptOuts() > 0 else { return }
-        throw Migration.Failure([EarlierOptOuts.later.at("subscriptions")])
+    /// Checks at the end of the source that every opt-out was applied.
+    private func finishConsent() throws {
+        switch consent {
+        case .keys(let keys): try Self.require(keys)
+        case .learning(let optOuts, let needsAll): if output != nil { try optOuts.finish(needsAll: needsAll) }
+        case .ignored, .decisions, .known: break
+        }
+    }
+
+    /// Throws ``OptOutKnowledge/MayContradict`` if records of one person may contradict each other.
+    private static func require(_ keys: DecidedKeys) throws {
+        if try keys.mayContradict() { throw OptOutKnowledge.MayContradict() }
     }
 
     /// Stops the run if too large a share of the first records, or of all records of a shorter source, is rejected.
@@ -336,21 +331,7 @@ struct BulkRun {
     /// Accepts a result, unless the incomplete row of the previous job shows that the job was split at a wrong place.
     private mutating func accept(_ result: ChunkResult) throws {
         guard leftover.isEmpty else { return try mapLeftover(with: result.job, result.output) }
-        try settle(inOrder(result))
-    }
-
-    /// Returns the result; maps its job again if an opt-in in it follows an opt-out.
-    private mutating func inOrder(_ result: ChunkResult) throws -> ChunkResult {
-        try ignoresOptOuts || optOuts.read(result.words) ? result : mappedInOrder(result.job, result.output)
-    }
-
-    /// Maps a job with the opt-outs of all earlier records. If it has an opt-in after an opt-out, the next job probably
-    /// has one, too, and is mapped in this way at once.
-    private mutating func mappedInOrder(_ job: ChunkJob, _ output: OutputBuffer) throws -> ChunkResult {
-        let before = optOuts.lowered
-        let result = try ordered.map(job, output)
-        followsOptOuts = optOuts.lowered > before
-        return result
+        try settle(result)
     }
 
     /// Maps the incomplete row together with the next job.
@@ -359,7 +340,7 @@ struct BulkRun {
         var whole = ChunkJob(leftover + job.bytes, isFirst: report.read == 0, isLast: job.isLast)
         whole.gaps =
             leftoverGaps + job.gaps.map { ChunkJob.Gap(place: leftover.count + $0.place, count: $0.count) }
-        try settle(ordered.map(whole, output))
+        try settle(repeating.map(whole, output))
     }
 
     private mutating func settle(_ result: consuming ChunkResult) throws {
@@ -400,7 +381,13 @@ struct BulkRun {
         try write(result.output.prefix(result.used))
         spare.append(result.output)
         leftover = result.leftover
-        if optOuts.table.hasManyAdded { try keepMarks() }
+        switch consent {
+        case .keys(let keys):
+            try keys.add(result.marks)
+            if keys.hasManyUnlogged { try logKeys() }
+        case .decisions(let take): try take(result.marks)
+        case .ignored, .learning, .known: break
+        }
         try keep(isDue: keeping?.isDue() ?? false)
     }
 
@@ -453,9 +440,9 @@ struct BulkRun {
 }
 
 extension BulkRun.Surroundings {
-    /// The surroundings of a run that only reads the opt-outs in a number of bytes.
+    /// The surroundings of a run that only reads the consent decisions in a number of bytes.
     init(
-        hearing optOuts: EarlierOptOuts,
+        reading consent: ConsentReceiver,
         of bytes: Int,
         _ progress: @escaping (Migration.Progress) -> Void,
         _ isCancelled: @escaping () -> Bool
@@ -467,7 +454,7 @@ extension BulkRun.Surroundings {
             isCancelled: isCancelled,
             keeping: nil,
             surveyor: nil,
-            optOuts: optOuts,
+            consent: consent,
             deciding: [:]
         )
     }

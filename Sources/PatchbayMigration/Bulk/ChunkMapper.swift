@@ -114,8 +114,8 @@ struct ChunkResult: Sendable {
     var survey: Survey?
     /// The effects of the mapping rules.
     var mapping: [MappingEffect] = []
-    /// The consent decisions of the records as ``ConsentMark``s, in order.
-    var words: [UInt64] = []
+    /// The marks of the records' consent decisions, in order, if the run collects them.
+    var marks: [UInt64] = []
     /// Evidence of consent.
     var evidence = EvidenceLines()
     /// Each record, for the follower of the run.
@@ -152,11 +152,12 @@ struct ChunkMapper: ~Copyable {
     // copying a large value would cost time.
     private let counter: UnsafePointer<BulkSurvey>?
     private let book: SurveyBook?
-    /// Collects the consent marks.
-    private let words: UnsafePointer<BulkMarks>
-    /// The opt-outs of earlier records, if they are applied to each record.
+    /// Collects the marks of consent decisions.
+    private let marks: UnsafePointer<BulkMarks>
+    private let notesConsent: Bool
+    /// The opt-outs that lower opt-ins; nil if the marks are collected for the run.
     private let optOuts: EarlierOptOuts?
-    private let appliesOptOuts: Bool
+    private let lowersOptIns: Bool
     /// The number of records of the job before the present run of plain records.
     private var recordsBefore = 0
     // The mapping, and a view for the changed record if the original is still needed.
@@ -184,18 +185,20 @@ struct ChunkMapper: ~Copyable {
         takesGeneralPath: Bool,
         counter: BulkSurvey?,
         book: SurveyBook?,
-        words: BulkMarks,
+        consent: ConsentUse,
+        marks: BulkMarks,
         applying optOuts: EarlierOptOuts?,
         rejecting: BulkPlan.Rejecting,
         evidence: ConsentEvidence?,
         log: WrittenLog?
     ) {
         (self.evidence, self.log) = (evidence, log)
-        (self.rejecting, self.optOuts, appliesOptOuts) = (rejecting, optOuts, optOuts != nil)
+        (self.rejecting, self.optOuts, lowersOptIns) = (rejecting, optOuts, optOuts != nil)
+        notesConsent = consent != .ignored
         (self.compiled, self.source, self.arena, self.mapping, self.general) = (
             compiled, source, arena, mapping, general
         )
-        self.words = arena.keep(words)
+        self.marks = arena.keep(marks)
         self.takesGeneralPath = takesGeneralPath || !compiled.canWrite
         let view = RecordView(in: arena)
         (self.view, writer) = (view, LineWriter(for: view, in: arena))
@@ -205,20 +208,20 @@ struct ChunkMapper: ~Copyable {
 
     /// Maps a job and overwrites `output`.
     ///
-    /// - Throws: ``FileError`` if the mapper applies earlier opt-outs; otherwise no error.
+    /// - Throws: ``FileError`` if the mapper learns opt-outs that do not fit into memory; otherwise no error.
     mutating func map(_ job: ChunkJob, _ output: consuming OutputBuffer) throws(FileError) -> ChunkResult {
         var result = ChunkResult(output: consume output)
         result.notes = Array(repeating: 0, count: compiled.notes.count)
         result.job = job
         if let first = job.records.first { result.linesBeforeFirst = first.line - 1 }
         for record in job.records {
-            try move(record, nil, &result)
+            move(record, nil, &result)
             result.left[.format, default: 0] += 1
         }
         if job.isLast { result.footer = general.footer }
-        try map(job.padded, 0..<job.bytes.count, job.isFirst, job.isLast, &result)
+        map(job.padded, 0..<job.bytes.count, job.isFirst, job.isLast, &result)
         addCounts(&result)
-        try optOuts?.table.keepLate()
+        try optOuts?.spill()
         if let evidence { result.evidence = evidence.takeLines() }
         if let log { result.log = log.take() }
         result.survey = book?.take()
@@ -233,7 +236,7 @@ struct ChunkMapper: ~Copyable {
         _ isFirst: Bool,
         _ isLast: Bool,
         _ result: inout ChunkResult
-    ) throws(FileError) {
+    ) {
         var position = range.lowerBound
         // A byte-order mark is allowed only here. With the first row, a reader may report problems of the whole file.
         var isHead = isFirst && (isRows || bytes[range].starts(with: [0xEF, 0xBB, 0xBF]))
@@ -250,7 +253,7 @@ struct ChunkMapper: ~Copyable {
                 // In the order of the records.
                 addMarks(&result)
                 let before = result.records
-                guard let next = try moveByGeneralPath(bytes, position..<range.upperBound, isHead, isLast, &result)
+                guard let next = moveByGeneralPath(bytes, position..<range.upperBound, isHead, isLast, &result)
                 else {
                     return result.leftover = Array(bytes[position..<range.upperBound])
                 }
@@ -267,7 +270,7 @@ struct ChunkMapper: ~Copyable {
     }
 
     private func addMarks(_ result: inout ChunkResult) {
-        result.words += words.pointee.take()
+        result.marks += marks.pointee.take()
     }
 
     private func addCounts() {
@@ -416,7 +419,7 @@ struct ChunkMapper: ~Copyable {
         _ tally: inout Counts
     ) -> Stop {
         guard limit - way.pen.place > room(for: view, of: end - start) else { return .room }
-        guard counter?.pointee.hasRoom ?? true, words.pointee.hasRoom else { return .counted }
+        guard counter?.pointee.hasRoom ?? true, marks.pointee.hasRoom else { return .counted }
         guard counter?.pointee.admits(view) ?? true else { return .unusual(.survey) }
         writer.begin()
         if let sourceNotes {
@@ -502,8 +505,8 @@ struct ChunkMapper: ~Copyable {
         reason = .consent
         if let written, !isAccepted(from: pen, to: written, writer) { return nil }
         // The decisions of a rejected record count, too.
-        words.pointee.note(view, plan.pointee.lexicon)
-        if appliesOptOuts, !followsNoOptOut(view) {
+        if notesConsent { marks.pointee.note(view, plan.pointee.lexicon) }
+        if lowersOptIns, !isAcceptedByOptOuts {
             let isRefused = written == nil
             writer = before
             written = isRefused ? nil : lowered(view, &writer, plan, pen)
@@ -522,11 +525,10 @@ struct ChunkMapper: ~Copyable {
         return evidence?.accepts(bytes, writer, compiled) ?? true
     }
 
-    /// Whether no opt-in of a view follows an opt-out. Marks cover only channels and purposes of the lexicon.
-    @inline(never) private func followsNoOptOut(_ view: RecordView) -> Bool {
-        guard let optOuts else { return true }
-        let said = words.pointee.take()
-        return view.hasKnownWords && optOuts.table.read(said)
+    /// Whether no opt-in among the marks follows an opt-out. The marks are learned then.
+    @inline(never) private var isAcceptedByOptOuts: Bool {
+        let marks = marks.pointee.take()
+        return optOuts?.accepts(marks) ?? true
     }
 
     /// Lowers each opt-in of a view that follows an opt-out, and writes the view; nil if the general path must do so.
@@ -556,7 +558,7 @@ struct ChunkMapper: ~Copyable {
             writer.clearRefusal()
             return nil
         }
-        optOuts.note(own)
+        optOuts.learn(own)
         return end
     }
 
@@ -569,7 +571,7 @@ struct ChunkMapper: ~Copyable {
         _ isFirst: Bool,
         _ isLast: Bool,
         _ result: inout ChunkResult
-    ) throws(FileError) -> Int? {
+    ) -> Int? {
         switch source {
         case .lines(_, let reader), .members(_, let reader):
             let newline = bytes.withUnsafeBufferPointer { source -> Int? in
@@ -584,7 +586,7 @@ struct ChunkMapper: ~Copyable {
             }
             // Only the number of the first record is correct. Rejected records get their numbers when they are written.
             let record = reader.read(Array(line), number: isFirst ? 1 : 2, line: isFirst ? 1 : 2)
-            try move(record, nil, &result)
+            move(record, nil, &result)
             if newline != nil { result.lines += 1 }
             return newline.map { $0 + 1 } ?? range.upperBound
         case .rows(_, let reader, let dialect):
@@ -609,7 +611,7 @@ struct ChunkMapper: ~Copyable {
                 row = rows.next()
             }
             guard let row else { return isLast ? range.upperBound : nil }
-            return try move(row, bytes, range, number: isFirst ? 1 : 2, hasMark: !mark.isEmpty, reader, &result)
+            return move(row, bytes, range, number: isFirst ? 1 : 2, hasMark: !mark.isEmpty, reader, &result)
         case .file: return nil
         }
     }
@@ -623,7 +625,7 @@ struct ChunkMapper: ~Copyable {
         hasMark: Bool,
         _ reader: any RowReader,
         _ result: inout ChunkResult
-    ) throws(FileError) -> Int {
+    ) -> Int {
         let numbered = row.map { $0.at(number: number, line: number) }.mapError { $0.at(number: number, line: number) }
         let (line, text): (Int, [UInt8]) =
             switch row {
@@ -636,7 +638,7 @@ struct ChunkMapper: ~Copyable {
             position = (bytes[position...].firstIndex(of: 0x0A) ?? position) + 1
             result.lines += 1
         }
-        try move(reader.record(numbered), row, &result)
+        move(reader.record(numbered), row, &result)
         guard case .failure(let fault) = row, fault.code == .recordTooLong else {
             result.lines += text.reduce(0) { $0 + ($1 == 0x0A ? 1 : 0) }
             return position + text.count
@@ -653,10 +655,10 @@ struct ChunkMapper: ~Copyable {
         _ record: SourceRecord,
         _ row: Result<DelimitedRecord, DelimitedFault>?,
         _ result: inout ChunkResult
-    ) throws(FileError) {
+    ) {
         var written: [UInt8] = []
-        var findings = try general.move(record, to: &written)
-        result.words += general.takeMarks()
+        var findings = general.move(record, to: &written)
+        result.marks += general.takeMarks()
         if let evidence, !findings.contains(where: { $0.severity == .error }) {
             findings += evidence.findings(of: record, number: result.records + 1, written[...], findings)
         }

@@ -12,10 +12,12 @@ struct GeneralPath {
     private(set) var effects: [MappingEffect]
     /// The kinds of identifiers that identify contacts at the target.
     let keyKinds: [IdentifierKind]
-    /// The opt-outs of earlier records, if records are read one by one; nil otherwise.
+    /// The use of the consent decisions.
+    private let consent: ConsentUse
+    /// The opt-outs that lower opt-ins; nil for a use without any.
     private let optOuts: EarlierOptOuts?
-    /// The consent decisions of the records as marks, if the caller collects them.
-    private var words: [UInt64]?
+    /// The marks that the caller takes.
+    private var marks: [UInt64] = []
     /// The contact that was passed to the writer last; nil if it was not written.
     private(set) var final: Contact?
     /// Whether an unreadable consent value of a rejected record counts as an opt-out.
@@ -27,34 +29,31 @@ struct GeneralPath {
     ///   - writer: The writer.
     ///   - catalogue: The types of attributes.
     ///   - mapping: The changes to every contact.
-    ///   - optOuts: Receives the opt-outs of every record, and lowers each opt-in after one of them. If it is nil, the
-    ///     caller must do so with the marks.
-    ///   - keepsMarks: Whether marks are collected for the caller.
+    ///   - consent: The use of the consent decisions.
+    ///   - optOuts: The opt-outs that lower opt-ins; nil for a use without any.
     ///   - treatsUnreadableAsOptOut: Whether an unreadable consent value of a rejected record counts as an opt-out.
     init(
         writer: any ContactWriter,
         catalogue: AttributeCatalogue,
         mapping: ContactMapping = ContactMapping(),
+        consent: ConsentUse = .ignored,
         applying optOuts: EarlierOptOuts? = nil,
-        keepsMarks: Bool = false,
         treatsUnreadableAsOptOut: Bool = true
     ) {
         self.treatsUnreadableAsOptOut = treatsUnreadableAsOptOut
-        (self.writer, self.catalogue, self.mapping, self.optOuts) = (writer, catalogue, mapping, optOuts)
+        (self.writer, self.catalogue, self.mapping) = (writer, catalogue, mapping)
+        (self.consent, self.optOuts) = (consent, optOuts)
         effects = mapping.noEffects
         keyKinds = writer.keyKinds
-        words = keepsMarks ? [] : nil
     }
 
     /// Writes the contact of a record. If a finding is an error, nothing was written.
-    ///
-    /// - Throws: ``FileError`` if opt-outs that do not fit into memory cannot be stored; no other error.
-    mutating func move(_ record: SourceRecord, to bytes: inout [UInt8]) throws(FileError) -> [Finding] {
+    mutating func move(_ record: SourceRecord, to bytes: inout [UInt8]) -> [Finding] {
         var findings = record.findings
         final = nil
-        try readAddressOptOuts(record)
+        readAddressOptOuts(record)
         guard var contact = record.contact else {
-            try readRefused(record)
+            readRefused(record)
             let isExplained = findings.contains { $0.severity == .error }
             if !isExplained { findings.append(Self.unexplained.at()) }
             if record.said.map({ treatsUnreadableAsOptOut ? $0.feared : $0.read })?.optsOut == true {
@@ -64,10 +63,8 @@ struct GeneralPath {
         }
         if !mapping.isEmpty { findings += mapping.apply(to: &contact, counting: &effects) }
         findings += contact.settleContradictions()
-        let marks = optOuts == nil && words == nil ? nil : ConsentMarks(contact, knownBy: keyKinds)
         // Consent decisions count even if the record is not written.
-        if let marks, let optOuts { findings += try optOuts.apply(to: &contact, marks) }
-        if let marks, words != nil { words? += marks.optIns(of: contact) + marks.optOuts(of: contact) }
+        findings += noteConsent(of: &contact)
         let (coerced, lost) = catalogue.coerce(contact)
         findings += lost
         if findings.contains(where: { $0.severity == .error }) { return findings }
@@ -76,39 +73,33 @@ struct GeneralPath {
         return findings
     }
 
-    /// Reads the opt-outs of a record that an earlier run has migrated.
-    mutating func read(_ record: SourceRecord) throws(FileError) {
-        try readAddressOptOuts(record)
-        guard var contact = record.contact.map(settled) else { return try readRefused(record) }
-        if let optOuts, let marks = marks(of: contact) { _ = try optOuts.apply(to: &contact, marks) }
-    }
-
     /// Reads the opt-outs of a record that its reader rejects. Its opt-ins do not count.
-    private mutating func readRefused(_ record: SourceRecord) throws(FileError) {
-        guard optOuts != nil || words != nil,
+    private mutating func readRefused(_ record: SourceRecord) {
+        guard consent != .ignored,
             var contact = record.said.map({ settled(treatsUnreadableAsOptOut ? $0.feared : $0.read) })
         else { return }
         contact.subscriptions.removeAll { $0.state == .subscribed }
         contact.consents.removeAll { $0.state == .granted }
-        try takeOptOuts(of: contact)
+        _ = noteConsent(of: &contact)
     }
 
     /// Adds the opt-outs of a record for addresses that are not its contact's own.
-    private mutating func readAddressOptOuts(_ record: SourceRecord) throws(FileError) {
-        guard optOuts != nil || words != nil else { return }
-        for contact in record.addressOptOuts { try takeOptOuts(of: settled(contact)) }
-    }
-
-    private mutating func takeOptOuts(of contact: Contact) throws(FileError) {
-        guard let marks = marks(of: contact) else { return }
-        if words != nil { words? += marks.optOuts(of: contact) }
-        if let optOuts {
-            var contact = contact
-            _ = try optOuts.apply(to: &contact, marks)
+    private mutating func readAddressOptOuts(_ record: SourceRecord) {
+        guard consent != .ignored else { return }
+        for contact in record.addressOptOuts {
+            var contact = settled(contact)
+            _ = noteConsent(of: &contact)
         }
     }
 
-    private func marks(of contact: Contact) -> ConsentMarks? { ConsentMarks(contact, knownBy: keyKinds) }
+    /// Uses the decisions of a contact. Returns the findings of opt-ins that were lowered.
+    private mutating func noteConsent(of contact: inout Contact) -> [Finding] {
+        guard consent != .ignored, let marks = ConsentMarks(contact, knownBy: keyKinds) else { return [] }
+        if let optOuts { return optOuts.apply(to: &contact, marks) }
+        self.marks +=
+            consent == .keys ? marks.decidedKeys(of: contact) : marks.optIns(of: contact) + marks.optOuts(of: contact)
+        return []
+    }
 
     /// The contact after the mapping and without contradictions. The effects of the rules are not counted.
     private func settled(_ contact: Contact) -> Contact {
@@ -120,8 +111,8 @@ struct GeneralPath {
 
     /// Returns and clears the marks of the records.
     mutating func takeMarks() -> [UInt64] {
-        defer { if words != nil { words = [] } }
-        return words ?? []
+        defer { marks = [] }
+        return marks
     }
 
     /// Returns and clears the effects of the mapping rules.

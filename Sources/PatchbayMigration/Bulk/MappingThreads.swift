@@ -56,16 +56,24 @@ struct MappingThreads: ~Copyable {
     private var taken = 0
 
     /// Starts threads, each with a mapper of its own.
-    init(_ plan: BulkPlan, _ header: BulkPlan.Header?, _ mapper: consuming ChunkMapper, workers: Int) {
+    init(
+        _ plan: BulkPlan,
+        _ header: BulkPlan.Header?,
+        _ consent: ConsentReceiver,
+        _ mapper: consuming ChunkMapper,
+        workers: Int
+    ) {
         self.mapper = mapper
         others = workers - 1
         // One job for each thread and two waiting jobs, so that no thread is idle while the calling one reads and writes.
         limit = workers == 1 ? 1 : workers + 2
         let label = DispatchQueue(label: "patchbay.migration", qos: .userInitiated, attributes: .concurrent)
+        let (use, known) = (consent.use, consent.known)
         for _ in 0..<others {
             label.async(group: threads) { [queue] in
                 // The calling thread has created a mapper from the same plan, so this cannot fail.
-                guard let made = try? plan.makeMapper(behind: header) else { return }
+                let made = try? plan.makeMapper(behind: header, use, applying: known.map(EarlierOptOuts.init(known:)))
+                guard let made else { return }
                 var mapper = made
                 while true {
                     queue.hasTask.wait()

@@ -133,6 +133,15 @@ struct ConsentMarks {
         return holders(of: consent).marks(channel == nil ? [own] : [own, ConsentMark.consent(purpose, nil)])
     }
 
+    /// The contact's keys for ``DecidedKeys``; none if it has no decision.
+    func decidedKeys(of contact: Contact) -> [UInt64] {
+        let bits = DecisionBits.bits(of: contact)
+        func mark(_ key: UInt64, _ bits: UInt64) -> UInt64 { key & ~DecisionBits.all | bits }
+        // Messages on one channel reach an address.
+        let reached = addresses.map { ($0.mark, bits & DecisionBits.bits(3, channel: Lexicon.index(of: $0.channel))) }
+        return (bits == 0 ? [] : own.map { mark($0, bits) }) + reached.filter { $0.1 != 0 }.map(mark)
+    }
+
     /// The marks of each opt-out of the contact.
     func optOuts(of contact: Contact) -> [UInt64] {
         let wishes = contact.subscriptions.filter(\.state.isOptOut).flatMap {

@@ -1,51 +1,45 @@
 import PatchbayAdapterKit
 import PatchbayModel
 
-/// Remembers the opt-outs of the records so far, so that a later opt-in of the same person does not replace them: of two
-/// decisions the more protective one counts.
+/// The opt-outs that lower opt-ins of the same person: of two decisions the more protective one counts.
 ///
-/// Up to ``limit`` opt-outs are kept in memory. Further opt-outs, and the opt-ins after them, are written as marks to an
-/// unnamed temporary file. At the end, ``finish()`` checks whether any of these opt-outs was known too late to be applied.
+/// If the source was read before, all opt-outs that contradict an opt-in are known from the start. Otherwise the opt-outs are
+/// learned from the records, in order. Up to ``usualLimit`` of them are kept in memory, and ``finish(needsAll:)`` checks at
+/// the end whether any of them was needed and not known.
 final class EarlierOptOuts {
     /// The default limit. A set of this size takes 8 MiB.
     static let usualLimit = 6 << 17
 
-    var table: OptOutTable
+    /// The opt-outs, as ``ConsentMark``s.
+    private var known: Set<UInt64>
+    private let limit: Int
+    /// The decisions of the records that were accepted; nil if nothing is learned.
+    private let decisions: ConsentDecisions?
+    private var forgets = false
 
-    init(limit: Int = EarlierOptOuts.usualLimit) { table = OptOutTable(limit: limit) }
+    /// Creates opt-outs that are learned from the records, at most `limit` of them.
+    init(limit: Int = EarlierOptOuts.usualLimit) { (known, self.limit, decisions) = ([], limit, ConsentDecisions()) }
 
-    /// Creates a collector of all decisions, which applies none of them.
-    static func collector() -> EarlierOptOuts {
-        let collector = EarlierOptOuts()
-        collector.table = OptOutTable()
-        return collector
-    }
+    /// Creates opt-outs that are known from the start. No others count.
+    init(known: Set<UInt64>) { (self.known, limit, decisions) = (known, 0, nil) }
 
-    /// Adds the marks of an earlier run. They are not kept for a checkpoint again.
-    func restore(_ log: OptOutLog) throws {
-        try log.eachEarlier { marks in
-            table.restore(marks)
-            try table.keepLate()
-        }
-    }
-
-    // MARK: Single records
-
-    /// The number of opt-ins that were lowered.
-    private(set) var lowered = 0
-
-    /// Lowers each opt-in of a contact from which an earlier record opted out, and adds the contact's own opt-outs.
-    func apply(to contact: inout Contact, _ marks: ConsentMarks) throws(FileError) -> [Finding] {
+    /// Lowers each opt-in of a contact from which an earlier record opted out, and learns the contact's own decisions.
+    func apply(to contact: inout Contact, _ marks: ConsentMarks) -> [Finding] {
         // An opt-in that another record lowered is no opt-out, so the order of records does not matter.
         let optOuts = marks.optOuts(of: contact)
         let findings = lower(&contact, marks, besides: optOuts)
-        note(optOuts)
-        try table.keepLate()
+        learn(optOuts)
         return findings
     }
 
-    /// Adds opt-outs.
-    func note(_ optOuts: [UInt64]) { for optOut in optOuts { table.note(optOut) } }
+    /// Learns decisions of records that were accepted.
+    func learn(_ marks: [UInt64]) {
+        guard let decisions else { return }
+        for mark in marks where mark & ConsentMark.no != 0 {
+            if known.count < limit { known.insert(mark) } else { forgets = true }
+        }
+        decisions.add(marks)
+    }
 
     /// Lowers each opt-in of a contact from which an earlier record opted out.
     ///
@@ -63,34 +57,43 @@ final class EarlierOptOuts {
             contact.consents[place].state = .denied
             findings.append(row.at("consents[\(place)]"))
         }
-        lowered += findings.count
         return findings
     }
 
     /// The finding about an opt-in that follows an opt-out; nil if it follows none.
     private func finding(of subjects: ConsentMarks.Holders) -> FindingRow? {
-        // Both are looked up, because an opt-in after a late opt-out must be recorded for the end of the run.
-        let (isOwn, isAddress) = (table.holds(subjects.own), table.holds(subjects.addresses))
-        if !isOwn, !isAddress { for subject in subjects.all { table.keep(optIn: subject) } }
-        return isOwn ? Self.heeded : isAddress ? Self.heededAddress : nil
+        if subjects.own.contains(where: isOptedOut) { return Self.heeded }
+        if subjects.addresses.contains(where: isOptedOut) { return Self.heededAddress }
+        decisions?.add(subjects.all)
+        return nil
     }
 
-    // MARK: Records of a job
+    private func isOptedOut(_ optIn: UInt64) -> Bool { known.contains(optIn | ConsentMark.no) }
 
-    /// Reads the marks of many records, in order. If an opt-in follows an opt-out, returns false and adds none of them.
-    func read(_ marks: [UInt64]) throws(FileError) -> Bool {
-        let isInOrder = table.read(marks)
-        try table.keepLate()
-        return isInOrder
+    /// Learns the decisions of a record, unless one of its opt-ins must be lowered. Returns false in that case.
+    func accepts(_ marks: UnsafeBufferPointer<UInt64>) -> Bool {
+        if !known.isEmpty, marks.contains(where: { $0 & ConsentMark.no == 0 && isOptedOut($0) }) { return false }
+        guard decisions != nil else { return true }
+        let own = Set(marks.lazy.filter { $0 & ConsentMark.no != 0 })
+        learn(marks.filter { $0 & ConsentMark.no != 0 || !own.contains($0 | ConsentMark.no) })
+        return true
     }
+
+    /// Moves decisions out of memory if there are many of them.
+    func spill() throws(FileError) { try decisions?.spill() }
 
     /// Checks at the end of the source that every opt-out was applied.
     ///
-    /// - Throws: ``Migration/Failure`` if an opt-in followed an opt-out that was no longer in memory. The output must not
-    ///   be used then.
-    func finish() throws {
-        let raised = try table.optInsBehindLateOptOuts()
+    /// - Parameter needsAll: Whether an opt-in must not precede an opt-out either.
+    /// - Throws: ``Migration/Failure`` if an opt-in followed an opt-out that was no longer in memory, or preceded one. The output
+    ///   must not be used then.
+    func finish(needsAll: Bool) throws {
+        guard let decisions else { return }
+        let raised = forgets ? try decisions.optIns(.afterOptOut) : 0
         if raised > 0 { throw Migration.Failure([Self.unheeded.at("subscriptions", detail: "\(raised) of them")]) }
+        if needsAll, try decisions.optIns(.beforeOptOut) > 0 {
+            throw Migration.Failure([Self.later.at("subscriptions")])
+        }
     }
 
     // MARK: Findings
@@ -111,9 +114,6 @@ final class EarlierOptOuts {
     )
     /// The findings about an opt-in that is lowered.
     static let notes = [heeded, heededAddress]
-
-    /// Whether a run failed because it did not know opt-outs in time.
-    static func isUnheeded(_ finding: Finding) -> Bool { [unheeded.code, later.code].contains(finding.code) }
 
     static let rejected = FindingRow(
         "migration.consent.rejected",

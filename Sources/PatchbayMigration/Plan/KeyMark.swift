@@ -1,3 +1,5 @@
+import Foundation
+
 /// A key of a contact without its text: two digests, and what its record says of channels.
 ///
 /// Two different keys have one mark with a chance below one in a thousand for a thousand million keys.
@@ -61,11 +63,8 @@ struct KeyMark: BitwiseCopyable, Sendable {
         self.init(text, opinion: opinion)
         guard !text.utf8.allSatisfy({ $0 < 0x80 }) else { return }
         let folded = text.uppercased().lowercased()
-        self.folded =
-            folded.utf8.allSatisfy { $0 < 0x80 }
-            ? KeyMark(folded, opinion: 0).folded
-            // A hash is the same for texts that are canonically equivalent, and a mark lives no longer than its process.
-            : UInt64(bitPattern: Int64(folded.hashValue))
+        // Not the hash value of the text, because a resumed run compares the marks of another process.
+        self.folded = KeyMark(folded.precomposedStringWithCanonicalMapping, opinion: 0).folded
     }
 
     /// The mark of a text.

@@ -196,20 +196,23 @@ extension Migration {
         func measure(
             _ migration: Migration,
             _ source: inout some ByteSource
-        ) throws -> (MigrationReport, Surveyor, optIns: Int) {
+        ) throws -> (MigrationReport, Surveyor) {
             server?.tally.reset()
-            var company = Company(surveyor: Surveyor(activity: activity))
-            let optOuts = EarlierOptOuts(limit: optOutLimit)
-            if migration.ownSource == nil { optOuts.table.keepsOptIns = true }
-            company.optOuts = optOuts
+            let company = Company(surveyor: Surveyor(activity: activity))
             let report = try migration.run(&source, to: nil, nil, workers, company, progress, isCancelled)
-            return (report, company.surveyor ?? Surveyor(activity: activity), try optOuts.table.optInsBeforeOptOuts())
+            return (report, company.surveyor ?? Surveyor(activity: activity))
         }
-        var (report, surveyor, optIns) = try measure(self, &source)
-        if let path = source.rereadablePath, ownSource == nil, report.isComplete, optIns > 0 {
-            var (again, file) = (self, try FileSource(path: path, chunk: FileSource.planChunk))
-            again.ownSource = path
-            (report, surveyor, optIns) = try measure(again, &file)
+        var migration = self
+        let path = source.rereadablePath
+        if let path { migration.optOutKnowledge = earlier == nil ? .none : .ahead(path) }
+        var (report, surveyor): (MigrationReport, Surveyor)
+        do {
+            (report, surveyor) = try measure(migration, &source)
+        } catch is OptOutKnowledge.MayContradict {
+            guard let path else { throw Failure([EarlierOptOuts.later.at("subscriptions")]) }
+            migration.optOutKnowledge = .ahead(path)
+            var file = try FileSource(path: path, chunk: FileSource.planChunk)
+            (report, surveyor) = try measure(migration, &file)
         }
         let counts = try surveyor.finish()
         let amount = server?.tally.amount

@@ -130,13 +130,6 @@ private final class ApplyFeed: ServerFeed {
         settled = run.earlier?.place.report.read ?? 0
         self.source = try ServerSource(migration, source, at: files.input, after: run.earlier?.place)
         writer = ServerWriter(ServerMapper(target.server, target.settings))
-        let earlierOptOuts = EarlierOptOuts(limit: .max)
-        general = GeneralPath(
-            writer: writer,
-            catalogue: migration.catalogue,
-            mapping: migration.mapping,
-            applying: earlierOptOuts
-        )
         results = ServerResults(
             run.outputs,
             hasRejects: files.rejects != nil,
@@ -173,11 +166,20 @@ private final class ApplyFeed: ServerFeed {
             let writer = EvidenceWriter(Migration.Evidence(to: sink, salt: input.head, hasBegun: done > 0))
             return (try ConsentEvidence(migration, salt: input.head), writer)
         }
-        var withOwn = migration
-        withOwn.ownSource = files.input
-        try withOwn.readEarlierOptOuts(into: earlierOptOuts, nil, surroundings.heard, surroundings.isCancelled)
+        let known = try migration.contradictedOptOuts(
+            in: files.input,
+            nil,
+            surroundings.heard,
+            surroundings.isCancelled
+        )
+        general = GeneralPath(
+            writer: writer,
+            catalogue: migration.catalogue,
+            mapping: migration.mapping,
+            consent: .lowering,
+            applying: EarlierOptOuts(known: known)
+        )
         if surroundings.isCancelled() { throw CancellationError() }
-        try reread(files.input, before: run.earlier?.place, by: migration)
     }
 
     func next() throws -> [ServerItem]? {
@@ -198,28 +200,11 @@ private final class ApplyFeed: ServerFeed {
         try surroundings.tell(ServerProgress.Part.hearing(of: before), records: again.records, bytes: again.bytes)
     }
 
-    /// Reads the opt-outs of the records before the place where the source begins.
-    private func reread(_ input: String, before place: Checkpoints.Place?, by migration: Migration) throws {
-        guard let place, place.isExact else { return }
-        var (reader, part) = (try migration.makeReader(), try FileSource(path: input, upTo: place.offset))
-        while let chunk = try part.next() {
-            try reader.read(chunk, reread)
-            again.bytes += chunk.count
-            try tellHearing()
-        }
-        try reader.finish(reread)
-    }
-
-    private func reread(_ record: SourceRecord) throws {
-        again.records += 1
-        try general.read(record)
-    }
-
     private func take(_ record: SourceRecord, _ items: inout [ServerItem]) throws {
-        guard record.number > settled else { return try reread(record) }
+        guard record.number > settled else { return again.records += 1 }
         try results.begin(line: record.line)
         var bytes: [UInt8] = []
-        let findings = try general.move(record, to: &bytes)
+        let findings = general.move(record, to: &bytes)
         var row = findings.contains { $0.severity == .error } ? ServerRow() : writer.row
         row.findings = findings
         items.append(ServerItem(record, row, effects: general.takeEffects()))

@@ -277,7 +277,7 @@ extension Migration {
             let company = Company(follower: take)
             var migration = self
             // All opt-outs are read first, because the order of records did not affect the output.
-            migration.ownSource = source.rereadablePath
+            if let path = source.rereadablePath { migration.optOutKnowledge = .ahead(path) }
             return try migration.run(
                 &source,
                 to: nil,

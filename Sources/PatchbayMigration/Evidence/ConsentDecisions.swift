@@ -1,0 +1,54 @@
+/// The consent decisions of many records as ``ConsentMark``s, in the order of the records. Decisions that do not fit into memory
+/// are in an unnamed file.
+final class ConsentDecisions {
+    private let store = ShareStore()
+    private var marks: [UInt64] = []
+    /// The number of marks in memory that is many.
+    private static let marksInMemory = 16 << 10
+
+    /// Adds the decisions of records.
+    func add(_ marks: [UInt64]) { self.marks += marks }
+
+    /// Moves decisions out of memory if there are many of them.
+    func spill() throws(FileError) { if marks.count >= Self.marksInMemory { try storeMarks() } }
+
+    private func storeMarks() throws(FileError) {
+        try store.add(marks) { $0 }
+        marks.removeAll(keepingCapacity: true)
+    }
+
+    /// The opt-outs that contradict an opt-in, wherever the two are in the source.
+    func contradictedOptOuts() throws(FileError) -> Set<UInt64> {
+        try storeMarks()
+        var contradicted: Set<UInt64> = []
+        for share in 0..<ShareStore.shares {
+            let marks = try store.values(share, as: UInt64.self)
+            let optOuts = Set(marks.lazy.filter { $0 & ConsentMark.no != 0 })
+            for mark in marks where mark & ConsentMark.no == 0 && optOuts.contains(mark | ConsentMark.no) {
+                contradicted.insert(mark | ConsentMark.no)
+            }
+        }
+        return contradicted
+    }
+
+    /// The number of opt-ins that follow an opt-out from the same, or that precede one.
+    func optIns(_ side: Side) throws(FileError) -> Int {
+        try storeMarks()
+        var count = 0
+        for share in 0..<ShareStore.shares {
+            let marks = try store.values(share, as: UInt64.self)
+            var optOuts: Set<UInt64> = []
+            for place in marks.indices {
+                let mark = side == .afterOptOut ? marks[place] : marks[marks.count - 1 - place]
+                if mark & ConsentMark.no != 0 {
+                    optOuts.insert(mark)
+                } else if optOuts.contains(mark | ConsentMark.no) {
+                    count += 1
+                }
+            }
+        }
+        return count
+    }
+
+    enum Side { case afterOptOut, beforeOptOut }
+}

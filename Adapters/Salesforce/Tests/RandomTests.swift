@@ -6,6 +6,7 @@ import PatchbayModel
 import PatchbaySalesforceSimulator
 import PatchbaySimulation
 import PatchbayTesting
+import Synchronization
 import Testing
 
 @testable import PatchbaySalesforce
@@ -46,6 +47,7 @@ import Testing
         for seed in seeds {
             let adapter = try Bench.adapter(world.settings)
             let vendor = SimulatedVendor(try SalesforceSimulator(settings: world.vendor))
+            let user = Mutex("aino")
             let run = try FaultSimulation(
                 seed: seed,
                 FaultSimulation.Setup(
@@ -56,7 +58,7 @@ import Testing
                     action: { random, number in
                         if number == 1 { return .registerDevice(.sample) }
                         if number == 2 { return .logIn("aino") }
-                        let action = Self.action(&random, number)
+                        let action = user.withLock { Self.action(&random, number, user: &$0) }
                         // No log-in follows the last erasure, so a delayed device would wait permanently.
                         return action == .erase && adapter.settings.delayRegistrationUntilContactKeyIsSet
                             ? .push(.subscribed) : action
@@ -75,13 +77,16 @@ import Testing
 
     // MARK: The app's operations
 
-    private static func action(_ random: inout SeededGenerator, _ number: Int) -> Action {
+    /// An operation of the app. `user` is the person who logged in last.
+    private static func action(_ random: inout SeededGenerator, _ number: Int, user: inout String) -> Action {
         let name: AttributeName = random.pick(["tier", "store", "Status", " visits "])
         let tag = PatchbayModel.Tag(rawValue: random.pick(["sports", "SPORTS", "music", "ALL", " art "]))
         switch random.below(17) {
         case 0: return .registerDevice(device(&random))
-        case 1: return .identify(random.pick(["aino", "bo", " aino "]))
-        case 2: return .logIn(random.pick(["aino", "bo", "eve"]))
+        case 1: return .identify(random.pick([user, user, " \(user) "]))
+        case 2:
+            user = random.pick(["aino", "bo", "eve"])
+            return .logIn(user)
         case 3, 4: return .add(tag)
         case 5: return .remove(tag)
         case 6: return .changeTags(TagChange(replace: random.below(2) == 0 ? [] : [tag, "news"]))
@@ -120,6 +125,8 @@ import Testing
         var locale: String?
         var allowsPush = false
         var subscription: Subscription.State?
+        /// The last push decision of each person; under nil one of an unknown person, which belongs to the next person.
+        var decisions: [String?: Subscription.State] = [:]
         let settings: SalesforceSettings
 
         mutating func apply(_ action: Action) {
@@ -148,18 +155,22 @@ import Testing
                 if let topic = subscription.topic {
                     subscription.state == .subscribed ? add(topic) : remove(topic)
                 } else {
-                    self.subscription = subscription.state
+                    (self.subscription, decisions[key]) = (subscription.state, subscription.state)
                 }
-            case .erase: self = Said(settings: settings)
+            case .erase:
+                decisions[key] = nil
+                self = Said(decisions: decisions, settings: settings)
             default: break
             }
         }
 
-        /// Applies identifiers. Another person's key removes the previous person's values.
+        /// Applies identifiers. Another person's key removes the previous person's values and restores the person's own push decision.
         private mutating func arrive(_ identifiers: [Identifier]) {
             let new = identifiers.first?.value.trimmed
             if key != nil, key != new { (attributes, tags) = ([:], []) }
             key = new
+            if let unknown = decisions.removeValue(forKey: nil) { decisions[new] = unknown }
+            subscription = decisions[new] ?? subscription
         }
 
         private func same(_ left: String, _ right: String) -> Bool {
@@ -175,7 +186,19 @@ import Testing
         }
     }
 
+    /// Whether a person who is logged in got the key of another one, because the log-in of that one was lost in a crash. Both keys
+    /// are the person's then, so a decision under either of them counts.
+    private static func hasMixedKeys(_ operations: [EngagementOperation]) -> Bool {
+        operations.contains { operation in
+            guard case .identify(let identifiers) = operation.action, let contact = operation.contact else {
+                return false
+            }
+            return identifiers.first?.value.trimmed != contact.trimmed
+        }
+    }
+
     private func check(_ run: FaultSimulation, _ account: SalesforceAccount, _ settings: SalesforceSettings) {
+        if Self.hasMixedKeys(run.acknowledged) { return }
         var said = Said(settings: settings)
         var keys: [OperationID: [String]] = [:]
         for operation in run.acknowledged {

@@ -113,7 +113,7 @@ public enum SHA256: Sendable {
 
 extension Sequence<UInt8> {
     /// Two lower-case hexadecimal digits per byte.
-    public var hexText: String {
+    @inlinable public var hexText: String {
         func digit(_ value: UInt8) -> UInt8 { value < 10 ? 0x30 + value : 0x57 + value }
         var digits: [UInt8] = []
         digits.reserveCapacity(2 * underestimatedCount)

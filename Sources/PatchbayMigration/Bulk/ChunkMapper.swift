@@ -163,6 +163,8 @@ struct ChunkMapper: ~Copyable {
     // The mapping, and a view for the changed record if the original is still needed.
     private let mapping: MappingPlan?
     private let changed: RecordView
+    /// The index of the note of a value that the mapping leaves out; nil if it leaves out none.
+    private let droppedNote: Int?
     private let rejecting: BulkPlan.Rejecting
     private let evidence: ConsentEvidence?
     private let log: WrittenLog?
@@ -203,6 +205,7 @@ struct ChunkMapper: ~Copyable {
         let view = RecordView(in: arena)
         (self.view, writer) = (view, LineWriter(for: view, in: arena))
         (self.counter, self.book) = (counter.map(arena.keep), book)
+        droppedNote = compiled.notes.firstIndex(of: ContactMapping.unknownDropped)
         changed = mapping != nil && counter != nil ? RecordView(in: arena) : view
     }
 
@@ -476,11 +479,9 @@ struct ChunkMapper: ~Copyable {
     ) -> RecordView? {
         var changed = changed
         if counter == nil { changed = view } else { changed.copy(view) }
-        let isCounted = counter != nil
-        let isChanged = mapping.change(&changed) { row in
+        let isChanged = mapping.change(&changed) {
             // A plan counts findings by attribute. For findings of a rule, only the general path does that.
-            guard !isCounted, let index = compiled.notes.firstIndex(of: row) else { return false }
-            return writer.note(index)
+            counter == nil && droppedNote.map { writer.note($0) } ?? false
         }
         return isChanged ? changed : nil
     }

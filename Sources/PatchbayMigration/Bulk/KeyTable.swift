@@ -6,6 +6,8 @@ import PatchbaySystem
 /// Names that are longer than ``longest`` or not in normal form are not in the table, and a name that is written with an
 /// escape is not found. If a text without escapes is not found, it is none of the names only if the table has all of them
 /// (``isWhole``).
+///
+/// Most records have their members in the same order, so the name that followed the last found name before is tried first.
 struct KeyTable: BitwiseCopyable {
     static let longest = 90
 
@@ -24,6 +26,8 @@ struct KeyTable: BitwiseCopyable {
         var text = Stretch.nothing
         /// The index of the name among the names of the table; -1 in a free slot.
         var index = -1
+        /// The slot of the name that followed when this name was last found.
+        var next = 0
 
         init() {}
 
@@ -40,6 +44,17 @@ struct KeyTable: BitwiseCopyable {
             return Int(truncatingIfNeeded: (mixed ^ mixed &>> 29) & 0x7FFF_FFFF)
         }
 
+        /// Whether the name of the entry and its quote are at a position. False for a long name, which may reach beyond the padding.
+        @inline(__always) func isAt(_ place: Bytes) -> Bool {
+            guard index >= 0, text.count <= Padding.count / 2,
+                Word.load(place) & Word.mask(min(8, text.count)) == first,
+                place[text.count] == 0x22
+            else { return false }
+            return text.count <= 8
+                || Word.load(place + (text.count &- 8)) == last
+                    && (text.count <= 16 || memcmp(place, text.start, text.count) == 0)
+        }
+
         @inline(__always) func isNamed(as other: Entry) -> Bool {
             first == other.first && last == other.last && text.count == other.text.count
                 && (text.count <= 16 || memcmp(text.start, other.text.start, text.count) == 0)
@@ -52,11 +67,13 @@ struct KeyTable: BitwiseCopyable {
     // `mask` + 1 slots, a power of two. Most are free, so every search ends.
     private let slots: UnsafeMutablePointer<Entry>
     private let mask: Int
+    /// The slot of the last found name.
+    private let latest: UnsafeMutablePointer<Int>
 
     init(_ names: [String], terminator: Terminator = .quote, in arena: Arena) {
         var size = 8
         while size < 4 * names.count { size *= 2 }
-        (slots, mask) = (arena.make(size, of: Entry()), size - 1)
+        (slots, mask, latest) = (arena.make(size, of: Entry()), size - 1, arena.make(1, of: 0))
         (self.terminator, isWhole) = (terminator, names.allSatisfy(Self.canEnter))
         for (index, name) in names.enumerated() where Self.canEnter(name) {
             let entry = Entry(arena.text(name, isWritten: false), index: index)
@@ -84,6 +101,17 @@ struct KeyTable: BitwiseCopyable {
     /// Finds the name at the cursor, which is after an opening quote, and moves the cursor after its terminator. Returns -1
     /// without moving the cursor if the text is none of the names.
     @inline(__always) func find(_ place: inout Bytes) -> Int {
+        let next = slots[latest.pointee].next
+        let entry = slots + next
+        // No name contains its terminator, so the name ends where the entry's name does.
+        if entry.pointee.isAt(place) {
+            let end = place + (entry.pointee.text.count &+ 1)
+            if terminator == .quote || end.pointee == 0x3A {
+                latest.pointee = next
+                place = terminator == .quote ? end : end + 1
+                return entry.pointee.index
+            }
+        }
         let found = search(place)
         place = found.end
         return found.index
@@ -100,8 +128,11 @@ struct KeyTable: BitwiseCopyable {
             guard Grammar.comes(0x3A, &place) else { return (-1, start) }
             place += 1
         }
-        let index = slots[slot(of: Entry(Stretch(start, count)))].index
-        return (index, index < 0 ? start : place)
+        let slot = slot(of: Entry(Stretch(start, count)))
+        let index = slots[slot].index
+        guard index >= 0 else { return (-1, start) }
+        (slots[latest.pointee].next, latest.pointee) = (slot, slot)
+        return (index, place)
     }
 
     /// The index of a text among the names; -1 if it is none of them.

@@ -4,11 +4,13 @@ import PatchbayModel
 
 /// The steps of a mapping on a view. A result of nil leaves the step to the rule itself.
 extension MappingPlan {
-    /// Performs every step, and passes the findings that are not errors to `notes`. Returns false if the record must not be
-    /// written; the view must not be used then.
-    @inline(never) func change(_ view: inout RecordView, _ notes: (FindingRow) -> Bool) -> Bool {
+    /// Performs every step. Returns false if the record must not be written; the view must not be used then.
+    ///
+    /// `noteDropped` notes a value that is left out, and returns whether there is room for the finding.
+    @inline(never) func change(_ view: inout RecordView, _ noteDropped: () -> Bool) -> Bool {
         for index in 0..<steps.count {
-            guard let done = done(steps.place(index), &view, notes) ?? apply(rules[index], &view, notes), done != .full
+            guard let done = done(steps.place(index), &view, noteDropped) ?? apply(rules[index], &view, noteDropped),
+                done != .full
             else {
                 return false
             }
@@ -17,14 +19,14 @@ extension MappingPlan {
         return true
     }
 
-    private func done(_ step: UnsafePointer<Step>, _ view: inout RecordView, _ notes: (FindingRow) -> Bool) -> Done? {
+    private func done(_ step: UnsafePointer<Step>, _ view: inout RecordView, _ noteDropped: () -> Bool) -> Done? {
         switch step.pointee.work {
         case .rename: rename(step.pointee.spot, to: step.pointee.target, &view)
         case .set: set(step, &view)
         case .fallback: fallback(step, &view)
         case .split: split(step, &view)
         case .join: join(step, &view)
-        case .replace: replace(step, &view, notes)
+        case .replace: replace(step, &view, noteDropped)
         case .convert: convert(step, &view)
         case .remove: remove(step.pointee.spot, &view)
         case .rule: nil
@@ -37,13 +39,13 @@ extension MappingPlan {
     @inline(never) private func apply(
         _ rule: (mapping: ContactMapping, places: [MappingPlace]),
         _ view: inout RecordView,
-        _ notes: (FindingRow) -> Bool
+        _ noteDropped: () -> Bool
     ) -> Done? {
         guard var contact = contact(of: view, rule.places) else { return nil }
         var effects = rule.mapping.noEffects
         for finding in rule.mapping.apply(to: &contact, counting: &effects) {
             guard finding.severity != .error, finding.code == ContactMapping.unknownDropped.code,
-                notes(ContactMapping.unknownDropped)
+                noteDropped()
             else { return nil }
         }
         guard put(contact, at: rule.places, &view) else { return nil }
@@ -270,7 +272,7 @@ extension MappingPlan {
         return isTaken ? .replaced : .applied
     }
 
-    private func replace(_ step: UnsafePointer<Step>, _ view: inout RecordView, _ notes: (FindingRow) -> Bool)
+    private func replace(_ step: UnsafePointer<Step>, _ view: inout RecordView, _ noteDropped: () -> Bool)
         -> Done?
     {
         let spot = step.pointee.spot
@@ -278,7 +280,7 @@ extension MappingPlan {
         guard let text = text(of: value) else { return nil }
         guard let other = tables[step.pointee.table][ScalarString(text.text.text)] else {
             if step.pointee.keepsUnknown { return .idle }
-            guard step.pointee.dropsUnknown, notes(ContactMapping.unknownDropped) else { return nil }
+            guard step.pointee.dropsUnknown, noteDropped() else { return nil }
             clear(spot, &view)
             return .failed
         }

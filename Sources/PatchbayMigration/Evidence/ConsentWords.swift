@@ -86,29 +86,19 @@ struct ConsentWords: Hashable {
     /// target.
     private mutating func add(_ word: Word, to subject: Subject, most: Bool) {
         hasConsents = hasConsents || !subject.isSubscription
-        let place = place(of: subject)
-        guard place < said.count, said[place].subject == subject else {
-            return said.insert(Statement(subject: subject, word: word), at: place)
+        guard let place = place(of: subject) else {
+            let next = said.firstIndex { subject < $0.subject } ?? said.endIndex
+            return said.insert(Statement(subject: subject, word: word), at: next)
         }
         let other = said[place].word.answer
         if most ? word.answer > other : word.answer < other { said[place].word = word }
     }
 
     /// The decision about a subject.
-    subscript(subject: Subject) -> Word? {
-        let place = place(of: subject)
-        return place < said.count && said[place].subject == subject ? said[place].word : nil
-    }
+    subscript(subject: Subject) -> Word? { place(of: subject).map { said[$0].word } }
 
-    /// The index of a subject among the decisions, or the index at which it belongs.
-    private func place(of subject: Subject) -> Int {
-        var range = 0..<said.count
-        while let first = range.first {
-            let middle = first + range.count / 2
-            range = said[middle].subject < subject ? middle + 1..<range.upperBound : first..<middle
-        }
-        return range.lowerBound
-    }
+    /// The index of a subject among the decisions, of which a contact has few; nil if there is none.
+    private func place(of subject: Subject) -> Int? { said.firstIndex { $0.subject == subject } }
 
     /// The decision that applies to a subject. An opt-out from messages on a channel applies to each subscription there.
     func holding(_ subject: Subject) -> Answer {
@@ -129,13 +119,14 @@ struct ConsentWords: Hashable {
     /// The subjects of this and other decisions, sorted.
     func subjects(and other: ConsentWords?) -> [Subject] {
         let own = said.map(\.subject)
-        let further = other?.said.filter { self[$0.subject] == nil }.map(\.subject) ?? []
+        let further = other?.said.map(\.subject).filter { place(of: $0) == nil } ?? []
         return further.isEmpty ? own : (own + further).sorted()
     }
 
     /// Whether the other decisions differ from these.
     func differs(from other: ConsentWords) -> Bool {
-        said.count != other.said.count || said.contains { $0.word.text != other[$0.subject]?.text }
+        said.count != other.said.count
+            || zip(said, other.said).contains { $0.subject != $1.subject || $0.word.text != $1.word.text }
     }
 
     // MARK: Reading written records

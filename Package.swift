@@ -47,6 +47,7 @@ let house: [Target] = [
     module("PatchbayJSON", []),
     module("PatchbayModel", ["PatchbayJSON"]),
     module("PatchbayAdapterKit", ["PatchbayJSON", "PatchbayModel"]),
+    module("PatchbayRecords", ["PatchbayJSON", "PatchbayModel", "PatchbayAdapterKit"]),
     module(
         "PatchbayOutbox",
         ["CBlocks", "CSQLite", "PatchbaySystem", "PatchbayJSON", "PatchbayModel", "PatchbayAdapterKit"]
@@ -61,7 +62,10 @@ let house: [Target] = [
     ),
     module(
         "PatchbayMigration",
-        ["CZlib", "PatchbaySystem", "PatchbayJSON", "PatchbayModel", "PatchbayAdapterKit", "Patchbay"]
+        [
+            "CZlib", "PatchbaySystem", "PatchbayJSON", "PatchbayModel", "PatchbayAdapterKit", "PatchbayRecords",
+            "Patchbay",
+        ]
     ),
     module(
         "PatchbaySimulation",
@@ -73,13 +77,14 @@ let house: [Target] = [
     ),
     module(
         "PatchbayTesting",
-        ["PatchbayJSON", "PatchbayModel", "PatchbayAdapterKit", "Patchbay", "PatchbaySimulation"]
+        ["PatchbayJSON", "PatchbayModel", "PatchbayAdapterKit", "PatchbayRecords", "Patchbay", "PatchbaySimulation"]
     ),
     module(
         "PatchbayCommand",
         [
-            "PatchbaySystem", "PatchbayJSON", "PatchbayModel", "PatchbayAdapterKit", "PatchbayOutbox", "Patchbay",
-            "PatchbayMigration", "PatchbaySimulation", "PatchbayHTTP", "PatchbaySandbox",
+            "PatchbaySystem", "PatchbayJSON", "PatchbayModel", "PatchbayAdapterKit", "PatchbayRecords",
+            "PatchbayOutbox",
+            "Patchbay", "PatchbayMigration", "PatchbaySimulation", "PatchbayHTTP", "PatchbaySandbox",
         ] + vendorModules + vendorSimulators
     ),
     program("PatchbayMain", ["PatchbayCommand"]),
@@ -89,7 +94,7 @@ let adapters: [Target] = vendors.flatMap { vendor -> [Target] in
     [
         .target(
             name: "Patchbay\(vendor)",
-            dependencies: ["PatchbayJSON", "PatchbayModel", "PatchbayAdapterKit"],
+            dependencies: ["PatchbayJSON", "PatchbayModel", "PatchbayAdapterKit", "PatchbayRecords"],
             path: "Adapters/\(vendor)/Sources",
             swiftSettings: strict
         ),
@@ -102,7 +107,7 @@ let adapters: [Target] = vendors.flatMap { vendor -> [Target] in
         .testTarget(
             name: "Patchbay\(vendor)Tests",
             dependencies: [
-                "PatchbayJSON", "PatchbayModel", "PatchbayAdapterKit", "Patchbay", "PatchbayTesting",
+                "PatchbayJSON", "PatchbayModel", "PatchbayAdapterKit", "PatchbayRecords", "Patchbay", "PatchbayTesting",
                 "PatchbaySimulation",
                 .init(stringLiteral: "Patchbay\(vendor)"), .init(stringLiteral: "Patchbay\(vendor)Simulator"),
             ],
@@ -116,13 +121,14 @@ let houseTests: [Target] = [
     tests("PatchbayJSONTests", ["PatchbayJSON"]),
     tests("PatchbayModelTests", ["PatchbayJSON", "PatchbayModel"]),
     tests("PatchbayAdapterKitTests", ["PatchbayJSON", "PatchbayModel", "PatchbayAdapterKit", "PatchbayTesting"]),
+    tests("PatchbayRecordsTests", ["PatchbayJSON", "PatchbayModel", "PatchbayAdapterKit", "PatchbayRecords"]),
     tests("PatchbayOutboxTests", ["PatchbaySystem", "PatchbayOutbox"]),
     // What bytes of others come in through: a test replays what was found, and `make fuzz` finds more.
     .target(
         name: "PatchbayFuzzing",
         dependencies: [
-            "PatchbayJSON", "PatchbayModel", "PatchbayAdapterKit", "PatchbayOutbox", "Patchbay", "PatchbayMigration",
-            "PatchbaySimulation",
+            "PatchbayJSON", "PatchbayModel", "PatchbayAdapterKit", "PatchbayRecords", "PatchbayOutbox", "Patchbay",
+            "PatchbayMigration", "PatchbaySimulation",
         ] + vendorModules + vendorSimulators,
         path: "Tests/Fuzzing",
         exclude: ["Corpus"],
@@ -143,8 +149,8 @@ let houseTests: [Target] = [
     ),
     tests(
         "PatchbayMigrationTests",
-        ["PatchbayJSON", "PatchbayModel", "PatchbayAdapterKit", "Patchbay", "PatchbayMigration", "PatchbaySimulation"]
-            + ["PatchbayTesting"] + vendorModules + vendorSimulators
+        ["PatchbayJSON", "PatchbayModel", "PatchbayAdapterKit", "PatchbayRecords", "Patchbay", "PatchbayMigration"]
+            + ["PatchbaySimulation", "PatchbayTesting"] + vendorModules + vendorSimulators
     ),
     tests(
         "PatchbaySandboxTests",
@@ -160,6 +166,7 @@ let package = Package(
     products: [
         .library(name: "Patchbay", targets: ["Patchbay", "PatchbayHTTP", "PatchbayModel"]),
         .library(name: "PatchbayAdapterKit", targets: ["PatchbayAdapterKit", "PatchbayModel", "PatchbayJSON"]),
+        .library(name: "PatchbayRecords", targets: ["PatchbayRecords"]),
         .library(name: "PatchbayMigration", targets: ["PatchbayMigration"]),
         .library(name: "PatchbayTesting", targets: ["PatchbayTesting", "PatchbaySimulation"]),
         .executable(name: "patchbay", targets: ["PatchbayMain"]),

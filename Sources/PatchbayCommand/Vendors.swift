@@ -8,13 +8,16 @@ import PatchbayAltcraftSimulator
 import PatchbayDES
 import PatchbayDESSimulator
 import PatchbayMigration
+import PatchbayRecords
 import PatchbaySalesforce
 import PatchbaySalesforceSimulator
 
 /// The vendors that the program is built with. No other file of the command names a vendor.
 enum Vendors {
-    /// Adapters and file formats.
+    /// The APIs.
     static let modules: [AdapterModule] = [.acoustic, .adobe, .altcraft, .des, .salesforce]
+    /// The file formats.
+    static let files: [VendorFiles] = [.acoustic, .adobe, .altcraft, .des, .salesforce]
 
     /// The server APIs that are targets of migrations.
     static var serverAPIs: [any VendorAdapter.Type] {
@@ -23,13 +26,15 @@ enum Vendors {
 
     /// The import routes of a format's vendor.
     static func loads(of format: RecordFormat) -> [ImportRoute] {
-        let vendor = modules.first { $0.formats.contains { $0.id == format.id } }
+        let vendor = files.first { $0.formats.contains { $0.id == format.id } }
         return (vendor?.loads ?? []).filter { $0.format ?? format.id == format.id }
     }
 
     /// Returns the documented reason of a finding's code; an empty text if there is none.
     static func sentence(for code: String) -> String {
-        let all = modules.flatMap(\.apis).flatMap { $0.descriptor.tables.findings } + Migration.findings
+        let all =
+            modules.flatMap(\.apis).flatMap { $0.descriptor.tables.findings } + files.flatMap(\.findings)
+            + Migration.findings
         let rows = all.filter { $0.code == code }
         // A code with several sentences does not say which one applies.
         let reasons = Set(rows.map(\.reason))

@@ -2,6 +2,7 @@ public import Patchbay
 public import PatchbayAdapterKit
 public import PatchbayJSON
 import PatchbayModel
+public import PatchbayRecords
 
 /// Converts contacts from one file format to another, record by record and in constant memory.
 ///

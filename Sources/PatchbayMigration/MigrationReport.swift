@@ -1,6 +1,7 @@
 public import PatchbayAdapterKit
 public import PatchbayJSON
 import PatchbayModel
+public import PatchbayRecords
 
 /// The result of a migration in counts.
 public struct MigrationReport: Hashable, Sendable {

@@ -1,6 +1,7 @@
-public import PatchbayAdapterKit
+import PatchbayAdapterKit
 import PatchbayJSON
 import PatchbayModel
+public import PatchbayRecords
 
 extension RecordFormat {
     /// Contacts of the neutral model, one JSON object a line (`Schemas/model`), for reading and writing. An input file may

@@ -54,20 +54,34 @@ public struct ReadmeTables: Sendable {
                 }
             )
         case .limits: markdown(["what", "limit"], descriptor.tables.limits.map { [$0.what, $0.limit] })
-        case .fields: descriptor.tables.fields.map { "**\($0.title)**\n\n\($0.markdown)" }.joined(separator: "\n\n")
+        case .fields: fields(descriptor.tables.fields)
         case .replies: descriptor.tables.replies.markdown
         case .findings:
-            markdown(
-                ["finding", "severity", "what helps"],
-                descriptor.tables.findings.map { ["`\($0.code)`", $0.severity.rawValue, $0.remedy] }
-            )
+            findings(descriptor.tables.findings)
         case .rules: rules(descriptor.tables.rules)
         }
     }
 
-    /// Returns a table of rules, each with its number.
-    public static func rules(_ rules: [Rule]) -> String {
-        markdown(["rule", "what it says", "known from"], rules.map { [$0.id.number, $0.text, $0.source] })
+    /// Returns tables of fields, each with its title.
+    public static func fields(_ tables: [FieldTableSummary]) -> String {
+        tables.map { "**\($0.title)**\n\n\($0.markdown)" }.joined(separator: "\n\n")
+    }
+
+    /// Returns a table of findings, each with its remedy. A finding of several lists has one row.
+    public static func findings(_ lists: [FindingRow]...) -> String {
+        var known: Set<String> = []
+        let rows = lists.flatMap(\.self).filter { known.insert($0.code).inserted }
+        return markdown(
+            ["finding", "severity", "what helps"],
+            rows.map { ["`\($0.code)`", $0.severity.rawValue, $0.remedy] }
+        )
+    }
+
+    /// Returns a table of rules, each with its number. A rule of several lists has one row.
+    public static func rules(_ lists: [Rule]...) -> String {
+        var known: Set<RuleID> = []
+        let rules = lists.flatMap(\.self).filter { known.insert($0.id).inserted }
+        return markdown(["rule", "what it says", "known from"], rules.map { [$0.id.number, $0.text, $0.source] })
     }
 
     /// Returns a table of a contact file's columns, from the rows of `ContactFile.markdown`.

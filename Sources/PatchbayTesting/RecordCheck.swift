@@ -1,6 +1,7 @@
-public import PatchbayAdapterKit
+import PatchbayAdapterKit
 public import PatchbayJSON
 public import PatchbayModel
+public import PatchbayRecords
 public import Testing
 
 /// A file format under test, with settings and contacts.
@@ -22,21 +23,21 @@ public struct RecordHarness: Sendable {
     /// - Parameters:
     ///   - format: The format.
     ///   - settings: The settings for reading and writing.
-    ///   - api: The vendor's API whose descriptor has the format's rules and findings.
+    ///   - files: The vendor's files, with the rules and findings of the format.
     ///   - extras: Contacts for this format, in addition to those of the corpus.
     ///   - goldens: The folder of the goldens.
     public init(
         _ format: RecordFormat,
         settings: JSONObject,
-        of api: any VendorAdapter.Type,
+        of files: VendorFiles,
         extras: [(name: String, contact: Contact)] = [],
         goldens: Goldens
     ) {
         (self.format, self.settings, self.goldens) = (format, settings, goldens)
         contacts = Corpus.contacts + extras
-        adapter = AdapterID(rawValue: String(api.descriptor.id.rawValue.prefix { $0 != "." && $0 != "-" }))
-        rules = Set(api.descriptor.tables.rules.map(\.id))
-        findings = Set(api.descriptor.tables.findings.map(\.code))
+        adapter = files.id
+        rules = Set(files.rules.map(\.id))
+        findings = Set(files.findings.map(\.code))
     }
 
     // MARK: Conversions
@@ -119,7 +120,7 @@ public struct RecordHarness: Sendable {
         findings.contains(finding.code) && finding.rule.map(rules.contains) ?? true
     }
 
-    /// The rules of the format that the descriptor lacks.
+    /// The rules of the format that the vendor's files lack.
     var strangeRules: [RuleID] { format.rules.filter { !rules.contains($0) } }
 }
 
@@ -200,14 +201,15 @@ public struct RecordCheck: Sendable, CustomTestStringConvertible {
             }
         },
         RecordCheck("every finding is one of the descriptor's, and shows no value") { harness in
-            let rules = harness.strangeRules.map { "\($0) is no rule of the descriptor." }
+            let rules = harness.strangeRules.map { "\($0) is no rule of the vendor's files." }
             return try rules
                 + harness.allContacts.flatMap { name, contact -> [String] in
                     let values = contact.identifiers.map(\.value).filter { $0.count > 8 }
                     return try harness.write([contact]).findings.flatMap { finding -> [String] in
                         let text = "\(finding.reason) \(finding.remedy)"
                         return
-                            (harness.isListed(finding) ? [] : ["\(finding.code) is not in descriptor.tables.findings."])
+                            (harness.isListed(finding)
+                            ? [] : ["\(finding.code) is not in the findings of the vendor's files."])
                             + (finding.remedy.trimmed.isEmpty ? ["\(finding.code) has no remedy."] : [])
                             + (values.contains { text.contains($0) } ? ["\(finding.code) shows a value."] : [])
                     }

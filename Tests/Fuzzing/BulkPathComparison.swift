@@ -5,6 +5,7 @@ import PatchbayAltcraft
 import PatchbayDES
 import PatchbayJSON
 import PatchbayMigration
+import PatchbayRecords
 import PatchbaySalesforce
 
 /// One migration, by the first byte; the rest is what is moved.
@@ -18,7 +19,7 @@ struct BulkPathComparison {
     init(_ bytes: [UInt8]) throws {
         let (first, rest) = (bytes.first ?? 0, Array(bytes.dropFirst()))
         let hasRows = first & 1 == 1
-        let rows = AdapterModule.salesforce.formats.first { $0.id == "salesforce.contacts" }
+        let rows = VendorFiles.salesforce.formats.first { $0.id == "salesforce.contacts" }
         let target = first & 2 == 0 ? (RecordFormat.altcraftProfiles, Self.profiles) : (Self.contactFile, Self.columns)
         (migration, reference) = try Self.both(
             from: hasRows ? rows ?? .neutralContacts : .neutralContacts,
@@ -33,7 +34,7 @@ struct BulkPathComparison {
     /// Rows with columns for all that a row can say: the first byte says whose file, whose import, and whether by a mapping.
     init(rows bytes: [UInt8]) throws {
         let first = bytes.first ?? 0
-        let sources = [AdapterModule.salesforce, .adobe, .des].flatMap(\.formats)
+        let sources = [VendorFiles.salesforce, .adobe, .des].flatMap(\.formats)
         let targets = [(RecordFormat.altcraftProfiles, Self.profiles), (Self.contactFile, Self.columns)]
         let target = targets[Int(first & 1)]
         (migration, reference) = try Self.both(
@@ -78,7 +79,7 @@ struct BulkPathComparison {
         "flag": "boolean",
     ]
 
-    private static var contactFile: RecordFormat { AdapterModule.adobe.formats.first ?? .neutralContacts }
+    private static var contactFile: RecordFormat { VendorFiles.adobe.formats.first ?? .neutralContacts }
     private static let header = "Contact Key,Email Address,Mobile Number,First Name,_City,Points,Own One\n"
     private static let profiles: JSONObject = [
         "dbId": 7, "resourceId": 31, "tagsField": "labels", "resources": ["news": "32"],

@@ -11,6 +11,7 @@ import PatchbayDESSimulator
 import PatchbayJSON
 import PatchbayModel
 import PatchbayOutbox
+import PatchbayRecords
 import PatchbaySalesforce
 import PatchbaySalesforceSimulator
 import PatchbaySimulation
@@ -56,6 +57,7 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
     }
 
     private static let modules: [AdapterModule] = [.acoustic, .adobe, .altcraft, .des, .salesforce]
+    private static let formats = [VendorFiles.acoustic, .adobe, .altcraft, .des, .salesforce].flatMap(\.formats)
     private static let apis: [SceneAPI] = {
         let scenes: [any VendorScene.Type] = [
             AcousticScene.self, AcousticServerScene.self, AdobeScene.self, AdobeClassicScene.self,
@@ -101,7 +103,7 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
 
     private static func contacts(_ bytes: [UInt8]) -> String? {
         let cut = bytes.isEmpty ? 0 : Int(bytes[0]) % bytes.count
-        for format in modules.flatMap(\.formats) {
+        for format in formats {
             guard let make = format.makeReader, var reader = try? make([:]) else { continue }
             var last = 0
             var isInOrder = true
@@ -119,7 +121,7 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
 
     /// The first byte says which format and what a yes means; the rest is the text of a cell.
     private static func consent(_ bytes: [UInt8]) -> String? {
-        let formats = modules.flatMap(\.formats).filter { ["csv", "txt"].contains($0.fileExtension) }
+        let formats = formats.filter { ["csv", "txt"].contains($0.fileExtension) }
         let text = String(decoding: bytes.dropFirst(), as: UTF8.self)
         let isPlain = text.unicodeScalars.allSatisfy {
             !$0.properties.isWhitespace && $0.value >= 0x20 && !"\",;|\\".unicodeScalars.contains($0)

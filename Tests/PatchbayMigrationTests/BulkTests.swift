@@ -6,6 +6,7 @@ import PatchbayAltcraft
 import PatchbayDES
 import PatchbayJSON
 import PatchbayModel
+import PatchbayRecords
 import PatchbaySalesforce
 import PatchbayTesting
 import Testing
@@ -119,7 +120,7 @@ import Testing
     }
 
     @Test(arguments: 0..<8) func `every way gives the same of rows, whatever stands in quotes`(_ round: Int) throws {
-        let source = try #require(AdapterModule.salesforce.formats.first { $0.id == "salesforce.contacts" })
+        let source = try #require(VendorFiles.salesforce.formats.first { $0.id == "salesforce.contacts" })
         var noise = RowNoise(seed: UInt64(round), mutated: round % 2 == 0 ? 20 : 0)
         let (bytes, rowSettings) = noise.file(50)
         let target = Self.settings[round % 2]
@@ -135,7 +136,7 @@ import Testing
     func `every way gives the same to every vendor, by a mapping too`(_ end: ConversionTests.End, _ isMapped: Bool)
         throws
     {
-        let format = end.module.formats[0]
+        let format = end.files.formats[0]
         let mapping = try ContactMapping(
             json: isMapped
                 ? [
@@ -163,7 +164,7 @@ import Testing
         )
         let mapping = try round % 2 == 0 ? ContactMapping() : rules.mapping()
         let targets = [
-            (end.module.formats[0], end.full), (.neutralContacts, [:]), (.altcraftProfiles, Self.settings[round % 2]),
+            (end.files.formats[0], end.full), (.neutralContacts, [:]), (.altcraftProfiles, Self.settings[round % 2]),
         ]
         for (format, settings) in targets {
             let bytes = noise.file(40)
@@ -191,7 +192,7 @@ import Testing
         let bytes = Array(EarlierOptOutsTests.manyMinds(UInt64(round + 1), count: 150).joined(separator: "\n").utf8)
         let altcraft: JSONObject = ["dbId": 7, "matching": "email", "resourceId": 31, "resources": ["news": "32"]]
         let targets = [
-            (end.module.formats[0], end.full), (.neutralContacts, [:]), (.altcraftProfiles, altcraft),
+            (end.files.formats[0], end.full), (.neutralContacts, [:]), (.altcraftProfiles, altcraft),
         ]
         for (format, settings) in targets {
             _ = try compare(format) { chunk, workers in
@@ -205,7 +206,7 @@ import Testing
     }
 
     @Test(arguments: 0..<6) func `rows of one byte a character give the same on both paths`(_ round: Int) throws {
-        let acoustic = try #require(AdapterModule.acoustic.formats.first)
+        let acoustic = try #require(VendorFiles.acoustic.formats.first)
         var random = SeededGenerator(seed: UInt64(round))
         let texts = [
             "Aino", "P\u{E4}ivi", "Fran\u{E7}ois", "\u{C3}\u{A4}", "\u{80}", "\u{F1}\u{B0}x", "a\u{A0}", "\u{FF}\u{FE}",
@@ -266,7 +267,7 @@ import Testing
     }
 
     @Test(arguments: 0..<4) func `files of one byte a character are written alike on both paths`(_ round: Int) throws {
-        let acoustic = try #require(AdapterModule.acoustic.formats.first)
+        let acoustic = try #require(VendorFiles.acoustic.formats.first)
         var random = SeededGenerator(seed: UInt64(round))
         let texts = [
             "Aino", "P\u{E4}ivi", "\u{FF}\u{80}", "\u{141}ukasz", "a\u{308}", "\u{1F600}", "x,\"y\"", "\u{A0}z",
@@ -293,7 +294,7 @@ import Testing
     }
 
     @Test(arguments: 0..<4) func `files without a header are read alike on both paths`(_ round: Int) throws {
-        let acoustic = try #require(AdapterModule.acoustic.formats.first)
+        let acoustic = try #require(VendorFiles.acoustic.formats.first)
         var random = SeededGenerator(seed: UInt64(round))
         var settings: JSONObject = ["header": ["Email", "Own City", "Opted Out"], "delimiter": "comma"]
         // Each row opts out, whatever it states.
@@ -379,7 +380,7 @@ import Testing
         let bytes = Array(lines.joined(separator: "\n").utf8)
         if round % 3 == 0 { settings["types"] = ["visits": "string", "interests": "choices", "own_1": "integer"] }
         let (end, full) = Self.rowTargets[round % Self.rowTargets.count]
-        let targets = [(.neutralContacts, [:]), (.altcraftProfiles, Self.settings[0]), (end.module.formats[0], full)]
+        let targets = [(.neutralContacts, [:]), (.altcraftProfiles, Self.settings[0]), (end.files.formats[0], full)]
         for (format, target) in targets {
             func outcome(_ chunk: Int, _ workers: Int) throws -> Outcome {
                 try Outcome(
@@ -422,7 +423,7 @@ import Testing
         var rules = MappingNoise(seed: UInt64(round))
         var contacts = ContactNoise(seed: UInt64(round + 500), mutated: round % 3 == 0 ? 10 : 0)
         let (end, settings) = Self.rowTargets[round % Self.rowTargets.count]
-        let targets = [(.altcraftProfiles, Self.settings[round % 2]), (end.module.formats[0], settings)]
+        let targets = [(.altcraftProfiles, Self.settings[round % 2]), (end.files.formats[0], settings)]
         for (format, settings) in targets {
             let (bytes, mapping) = (contacts.file(40), try rules.mapping())
             let types = round % 4 == 0 ? Self.types : [:]
@@ -461,12 +462,12 @@ import Testing
     }
 
     @Test(arguments: 0..<8) func `every way follows a mapping's rules alike with rows`(_ round: Int) throws {
-        let source = try #require(AdapterModule.salesforce.formats.first { $0.id == "salesforce.contacts" })
+        let source = try #require(VendorFiles.salesforce.formats.first { $0.id == "salesforce.contacts" })
         var (rules, noise) = (MappingNoise(seed: UInt64(round + 900)), RowNoise(seed: UInt64(round + 90), mutated: 5))
         let (bytes, reading) = noise.file(40)
         let (end, settings) = Self.rowTargets[(round * 5 + 1) % Self.rowTargets.count]
         let mapping = try rules.mapping()
-        for (format, settings) in [(.altcraftProfiles, Self.settings[round % 2]), (end.module.formats[0], settings)] {
+        for (format, settings) in [(.altcraftProfiles, Self.settings[round % 2]), (end.files.formats[0], settings)] {
             func outcome(_ chunk: Int, _ workers: Int) throws -> Outcome {
                 try Outcome(
                     bytes,
@@ -496,7 +497,7 @@ import Testing
         "{\"identifiers\":[{\"kind\":\"external\",\"value\":\"c1\"}],\"timeZone\":\"Eu/\u{301}x\"}",
     ])
     func `what tables can't hold and marks that join are the same on every way`(_ line: String) throws {
-        let adobe = try #require(AdapterModule.adobe.formats.first)
+        let adobe = try #require(VendorFiles.adobe.formats.first)
         let columns: JSONObject = [
             "columns": [
                 "a": .string("subscription:email/\(Self.longName)"), "b": .string("identifier:\(Self.longName)"),
@@ -519,7 +520,7 @@ import Testing
         #"{"channel":"postal_mail","state":"subscribed"}"#, #"{"channel":"email","state":"unsubscribed"}"#,
     ])
     func `a channel that only a column knows is the same on every way`(_ wish: String) throws {
-        let adobe = try #require(AdapterModule.adobe.formats.first)
+        let adobe = try #require(VendorFiles.adobe.formats.first)
         let consents = [
             "", #"{"purpose":"messaging","state":"denied"}"#,
             #"{"purpose":"messaging","channel":"phone","state":"denied"}"#,
@@ -540,7 +541,7 @@ import Testing
     }
 
     @Test func `who is found by another identifier is the same on every way`() throws {
-        let adobe = try #require(AdapterModule.adobe.formats.first)
+        let adobe = try #require(VendorFiles.adobe.formats.first)
         let people = [
             #"{"identifiers":[{"kind":"external","value":"c1"},{"kind":"email","value":"a@b.example"}]}"#,
             #"{"identifiers":[{"kind":"email","value":"c@b.example"}]}"#,
@@ -571,14 +572,14 @@ import Testing
 
     @Test(arguments: ["c2,Eu/\u{301}x,c,", "c2,,\u{20}\u{301}x,", "c2,,\u{20}\u{301},", "c2,,c,0000-01-01"])
     func `marks that join and the first year are the same on every way of rows`(_ row: String) throws {
-        let source = try #require(AdapterModule.des.formats.first)
+        let source = try #require(VendorFiles.des.formats.first)
         let reading: JSONObject = [
             "key": "external",
             "columns": ["Zone": "timeZone", "City": "attribute:city", "Born": "attribute:birth_date"],
             "types": ["birth_date": "date"],
         ]
         let bytes = Array("externalId,Zone,City,Born\nc1,,c,\n\(row)\n".utf8)
-        let adobe = try #require(AdapterModule.adobe.formats.first)
+        let adobe = try #require(VendorFiles.adobe.formats.first)
         let writing: JSONObject = ["columns": ["tz": "timeZone", "cc": "attribute:city"]]
         let slow = try Outcome(bytes, writing, from: source, reading, to: adobe, chunk: 1 << 20, workers: 0)
         let bulk = try Outcome(bytes, writing, from: source, reading, to: adobe, chunk: 1 << 20, workers: 1)
@@ -600,10 +601,10 @@ import Testing
         _ code: String,
         _ written: Int
     ) throws {
-        let source = try #require(AdapterModule.des.formats.first)
+        let source = try #require(VendorFiles.des.formats.first)
         let reading: JSONObject = ["key": "external", "columns": ["City": "attribute:city"]]
         let bytes = Array("externalId,City\nc1,c\n\(row)\n".utf8)
-        let adobe = try #require(AdapterModule.adobe.formats.first)
+        let adobe = try #require(VendorFiles.adobe.formats.first)
         let writing: JSONObject = ["columns": ["cc": "attribute:city"]]
         let slow = try Outcome(bytes, writing, from: source, reading, to: adobe, chunk: 1 << 20, workers: 0)
         let bulk = try Outcome(bytes, writing, from: source, reading, to: adobe, chunk: 1 << 20, workers: 1)
@@ -618,9 +619,9 @@ import Testing
         ("\n[\nc1\n", "file.columnMissing"),
     ])
     func `a header of few bytes is the same on every way`(_ text: String, _ says: String) throws {
-        let source = try #require(AdapterModule.des.formats.first)
+        let source = try #require(VendorFiles.des.formats.first)
         let reading: JSONObject = ["columns": ["k": "identifier:external"]]
-        let adobe = try #require(AdapterModule.adobe.formats.first)
+        let adobe = try #require(VendorFiles.adobe.formats.first)
         func said(_ workers: Int) throws -> String {
             do {
                 let writing: JSONObject = ["columns": ["id": "identifier:external"]]
@@ -644,7 +645,7 @@ import Testing
     }
 
     @Test func `times and instants of every form are the same on every way of rows`() throws {
-        let source = try #require(AdapterModule.acoustic.formats.first)
+        let source = try #require(VendorFiles.acoustic.formats.first)
         let reading: JSONObject = [
             "columns": ["At": "attribute:at", "Seen": "attribute:seen"],
             "types": ["at": "time", "seen": "timestamp"],
@@ -655,7 +656,7 @@ import Testing
             "c-\($0)|a\($0)@mail.example|\($1)\n"
         }
         let bytes = Array(("CustomerId|Email|At|Seen\n" + rows.joined()).utf8)
-        let adobe = try #require(AdapterModule.adobe.formats.first)
+        let adobe = try #require(VendorFiles.adobe.formats.first)
         let writing: JSONObject = ["columns": ["at": "attribute:at", "seen": "attribute:seen"]]
         for (format, settings) in [(adobe, writing), (.altcraftProfiles, Self.settings[0])] {
             let slow = try Outcome(bytes, settings, from: source, reading, to: format, chunk: 1 << 20, workers: 0)
@@ -678,11 +679,11 @@ import Testing
     }
 
     @Test(arguments: 0..<4) func `every way makes the same rows of rows`(_ round: Int) throws {
-        let source = try #require(AdapterModule.salesforce.formats.first { $0.id == "salesforce.contacts" })
+        let source = try #require(VendorFiles.salesforce.formats.first { $0.id == "salesforce.contacts" })
         var noise = RowNoise(seed: UInt64(round + 60), mutated: round % 2 == 0 ? 20 : 0)
         let (bytes, rowSettings) = noise.file(50)
         let (end, settings) = Self.rowTargets[(round * 7 + 3) % Self.rowTargets.count]
-        let format = end.module.formats[0]
+        let format = end.files.formats[0]
         let slow = try Outcome(bytes, settings, from: source, rowSettings, to: format, chunk: 1 << 20, workers: 0)
         for (chunk, workers) in [(1 << 20, 1), (700, 3)] {
             let bulk = try Outcome(
@@ -700,7 +701,7 @@ import Testing
 
     /// Vendors whose target is rows of a contact file, with settings for several ways of writing them.
     private static let rowTargets: [(ConversionTests.End, JSONObject)] = ConversionTests.End.all
-        .filter { $0.module.id.rawValue != "altcraft" }
+        .filter { $0.files.id.rawValue != "altcraft" }
         .flatMap { end in
             let variants: [JSONObject] = [
                 [:], ["quoted": true, "lostOptOuts": "warn"],
@@ -716,7 +717,7 @@ import Testing
     func `every way writes the same rows`(_ target: (end: ConversionTests.End, settings: JSONObject), _ round: Int)
         throws
     {
-        let format = target.end.module.formats[0]
+        let format = target.end.files.formats[0]
         var noise = ContactNoise(seed: UInt64(round * 7 + 40), mutated: round == 0 ? 0 : 10)
         let types = round == 2 ? Self.types : [:]
         let bytes = noise.file(25)
@@ -732,7 +733,7 @@ import Testing
         0..<3
     )
     func `who has said no yes, or has no key, is the same on every way`(_ changes: JSONObject, _ round: Int) throws {
-        let acoustic = AdapterModule.acoustic.formats[0]
+        let acoustic = VendorFiles.acoustic.formats[0]
         var noise = ContactNoise(seed: UInt64(round + 300), mutated: round == 0 ? 0 : 10)
         let wishes = Subscription.State.allCases.map { [Subscription(channel: .email, state: $0)] } + [[]]
         let people = (0..<4).flatMap { place in
@@ -768,7 +769,7 @@ import Testing
             )
         }
         let bytes = Array(lines.map { $0.json.text + "\n" }.joined().utf8)
-        let format = AdapterModule.salesforce.formats[0]
+        let format = VendorFiles.salesforce.formats[0]
         let slow = try Outcome(bytes, ["lostOptOuts": .string(word)], to: format, chunk: 1 << 20, workers: 0)
         let bulk = try Outcome(bytes, ["lostOptOuts": .string(word)], to: format, chunk: 1 << 20, workers: 1)
         #expect(bulk == slow)
@@ -809,7 +810,7 @@ import Testing
             return (.altcraftProfiles, JSONObject((Array(base) + Array(resources)).map { ($0.name, $0.value) }))
         }
         let rows = columns.map { columns -> (RecordFormat, JSONObject) in
-            (AdapterModule.salesforce.formats[0], ["columns": .object(columns), "lostOptOuts": .string(word)])
+            (VendorFiles.salesforce.formats[0], ["columns": .object(columns), "lostOptOuts": .string(word)])
         }
         for (format, settings) in lines + rows {
             let slow = try Outcome(bytes, settings, to: format, chunk: 1 << 20, workers: 0)
@@ -903,9 +904,9 @@ import Testing
             "c-\(place),\(text)\r\n"
         }
         let bytes = Array(("ContactKey,BirthDate\r\n" + rows.joined()).utf8)
-        let source = AdapterModule.salesforce.formats[0]
+        let source = VendorFiles.salesforce.formats[0]
         for end in ConversionTests.End.all {
-            let format = end.module.formats[0]
+            let format = end.files.formats[0]
             let slow = try Outcome(bytes, end.full, from: source, to: format, chunk: 1 << 20, workers: 0)
             let bulk = try Outcome(bytes, end.full, from: source, to: format, chunk: 40, workers: 2)
             #expect(bulk == slow)
@@ -959,7 +960,7 @@ import Testing
         }
     }
 
-    private static let rowEnds = ConversionTests.End.all.filter { $0.module.id.rawValue != "altcraft" }
+    private static let rowEnds = ConversionTests.End.all.filter { $0.files.id.rawValue != "altcraft" }
     private static let rowPairs = rowEnds.flatMap { source in ConversionTests.End.all.map { (source, $0) } }
 
     @Test(arguments: rowPairs)
@@ -977,7 +978,7 @@ import Testing
                     settings,
                     from: harness.format,
                     rows.settings,
-                    to: target.module.formats[0],
+                    to: target.files.formats[0],
                     chunk: chunk,
                     workers: workers
                 )
@@ -1012,7 +1013,7 @@ import Testing
             let file = try harness.file(of: Self.exported.map { try Contact(json: JSONValue(parsing: $0), at: "") })
             let migration = try Migration(
                 from: harness.format,
-                to: pair.target.module.formats[0],
+                to: pair.target.files.formats[0],
                 sourceSettings: harness.settings,
                 targetSettings: isFull ? pair.target.full : pair.target.needed
             )
@@ -1027,7 +1028,7 @@ import Testing
     }
 
     @Test func `plain rows go the fast way, quotes and line breaks in them too`() throws {
-        let source = try #require(AdapterModule.salesforce.formats.first { $0.id == "salesforce.contacts" })
+        let source = try #require(VendorFiles.salesforce.formats.first { $0.id == "salesforce.contacts" })
         guard let makeReader = source.makeReader, let rows = try source.makeSourceLayout?([:]) else {
             throw CancellationError()
         }
@@ -1083,9 +1084,9 @@ import Testing
             + #"{"favourite_colour":"Blue, green","visits":-3},"consents":[{"purpose":"tracking","state":"denied"}]}"#,
     ]
 
-    @Test(arguments: ConversionTests.End.all.filter { $0.module.id.rawValue != "altcraft" })
+    @Test(arguments: ConversionTests.End.all.filter { $0.files.id.rawValue != "altcraft" })
     func `usual contacts go the fast way to rows`(_ end: ConversionTests.End) throws {
-        let plan = try plan(end.full, to: end.module.formats[0])
+        let plan = try plan(end.full, to: end.files.formats[0])
         var mapper = try plan.makeMapper(behind: .init(), .ignored)
         let bytes = Array((Self.usual.joined(separator: "\n") + "\n").utf8)
         let job = ChunkJob(bytes)

@@ -4,6 +4,7 @@ import PatchbayAdobe
 import PatchbayDES
 import PatchbayJSON
 import PatchbayModel
+import PatchbayRecords
 import PatchbaySalesforce
 import Testing
 
@@ -12,11 +13,11 @@ import Testing
 @Suite("Consent columns") struct ConsentPlaceTests {
     /// The delimited formats, each with the column of its key.
     static let formats: [(format: RecordFormat, key: String)] = [
-        (AdapterModule.acoustic, "CustomerId"), (.adobe, "externalId"), (.des, "externalId"),
+        (VendorFiles.acoustic, "CustomerId"), (.adobe, "externalId"), (.des, "externalId"),
         (.salesforce, "Contact Key"),
     ]
-    .compactMap { module, key in
-        module.formats.first { $0.id.hasSuffix(".contacts") || $0.id == "adobe.profiles" }.map { ($0, key) }
+    .compactMap { files, key in
+        files.formats.first { $0.id.hasSuffix(".contacts") || $0.id == "adobe.profiles" }.map { ($0, key) }
     }
 
     private static let yes = ["yes", "Y", "TRUE", "t", "1", "on", "Ja", "oui"]

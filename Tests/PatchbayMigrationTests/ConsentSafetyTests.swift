@@ -6,6 +6,7 @@ import PatchbayAltcraft
 import PatchbayDES
 import PatchbayJSON
 import PatchbayModel
+import PatchbayRecords
 import PatchbaySalesforce
 import Testing
 
@@ -14,7 +15,7 @@ import Testing
 @Suite("Consent in migrations") struct ConsentSafetyTests {
     private static let formats =
         [RecordFormat.neutralContacts]
-        + [AdapterModule.acoustic, .adobe, .altcraft, .des, .salesforce].flatMap(\.formats)
+        + [VendorFiles.acoustic, .adobe, .altcraft, .des, .salesforce].flatMap(\.formats)
 
     /// Settings with a place for as many words as the format can have.
     private static let settings: [String: JSONObject] = [

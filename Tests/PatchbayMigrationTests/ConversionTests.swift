@@ -6,6 +6,7 @@ import PatchbayDES
 import PatchbayJSON
 import PatchbayMigration
 import PatchbayModel
+import PatchbayRecords
 import PatchbaySalesforce
 import PatchbayTesting
 import Testing
@@ -13,24 +14,24 @@ import Testing
 @Suite("Conversions between vendors") struct ConversionTests {
     /// One vendor's format, once with nothing but what it needs and once with a place for what the corpus holds.
     struct End: Sendable, CustomTestStringConvertible {
-        let module: AdapterModule
+        let files: VendorFiles
         let needed: JSONObject
         let full: JSONObject
 
-        var testDescription: String { module.id.rawValue }
+        var testDescription: String { files.id.rawValue }
 
         func harness(_ isFull: Bool) -> RecordHarness {
             RecordHarness(
-                module.formats[0],
+                files.formats[0],
                 settings: isFull ? full : needed,
-                of: module.apis[0],
+                of: files,
                 goldens: Goldens()
             )
         }
 
         static let all: [End] = [
             End(
-                module: .acoustic,
+                files: .acoustic,
                 // A file of another vendor may know nobody's yes.
                 needed: ["listId": "771100", "withoutOptIn": "warn"],
                 full: [
@@ -38,17 +39,17 @@ import Testing
                     "types": types,
                 ]
             ),
-            End(module: .adobe, needed: [:], full: ["columns": columns, "types": types]),
+            End(files: .adobe, needed: [:], full: ["columns": columns, "types": types]),
             End(
-                module: .altcraft,
+                files: .altcraft,
                 needed: ["dbId": 12, "lostOptOuts": "warn"],
                 full: [
                     "dbId": 12, "matching": "custom", "resourceId": 31, "resources": ["weekly_offers": "32"],
                     "identifierFields": ["external": "customer_number"], "tagsField": "labels", "types": types,
                 ]
             ),
-            End(module: .des, needed: [:], full: ["key": "external", "columns": columns, "types": types]),
-            End(module: .salesforce, needed: [:], full: ["columns": columns, "types": types]),
+            End(files: .des, needed: [:], full: ["key": "external", "columns": columns, "types": types]),
+            End(files: .salesforce, needed: [:], full: ["columns": columns, "types": types]),
         ]
 
         private static let columns: JSONValue = [
@@ -66,14 +67,14 @@ import Testing
     }
 
     private static let pairs = End.all.flatMap { source in
-        End.all.filter { $0.module.id != source.module.id }.map { (source, $0) }
+        End.all.filter { $0.files.id != source.files.id }.map { (source, $0) }
     }
 
     @Test func `a reader of whom only the address is known goes from Altcraft to Adobe without any setting`() throws {
         let profile = #"{"email":"aino@mail.example","_fname":"Aino"}"# + "\n"
         let migration = try Migration(
-            from: try #require(AdapterModule.altcraft.formats.first { $0.makeReader != nil }),
-            to: try #require(AdapterModule.adobe.formats.first),
+            from: try #require(VendorFiles.altcraft.formats.first { $0.makeReader != nil }),
+            to: try #require(VendorFiles.adobe.formats.first),
             sourceSettings: ["dbId": 12]
         )
         var input = ChunkedSource(Array(profile.utf8), chunk: 700)
@@ -84,7 +85,7 @@ import Testing
         #expect(report.findings["adobe.record.otherKey"]?.count == 1)
     }
 
-    @Test(arguments: End.all.filter { $0.module.id != AdapterModule.adobe.id })
+    @Test(arguments: End.all.filter { $0.files.id != VendorFiles.adobe.id })
     func `a no of Adobe's that the target has no place for is told, and none is an attribute`(_ end: End) throws {
         for (name, code, rejected) in [
             ("blackListPhone", "optOutLost", 1), ("blackListFax", "optOutLost", 1),
@@ -94,8 +95,8 @@ import Testing
             var settings = end.needed
             settings["lostOptOuts"] = "reject"
             let migration = try Migration(
-                from: try #require(AdapterModule.adobe.formats.first),
-                to: end.module.formats[0],
+                from: try #require(VendorFiles.adobe.formats.first),
+                to: end.files.formats[0],
                 targetSettings: settings
             )
             let export = "externalId;email;mobilePhone;\(name)\nc-1;a@x.example;+358401234567;true\n"

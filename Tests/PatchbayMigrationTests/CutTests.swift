@@ -4,6 +4,7 @@ import PatchbayDES
 import PatchbayJSON
 import PatchbayMigration
 import PatchbayModel
+import PatchbayRecords
 import PatchbaySalesforce
 import Testing
 
@@ -59,9 +60,9 @@ import Testing
     }
 
     private static let formats: [(RecordFormat, JSONObject)] = [
-        (AdapterModule.acoustic.formats[0], settings),
+        (VendorFiles.acoustic.formats[0], settings),
         (
-            AdapterModule.salesforce.formats[0],
+            VendorFiles.salesforce.formats[0],
             ["columns": ["Remark": "attribute:remark"], "types": ["remark": "string"]]
         ),
         (.neutralContacts, [:]),
@@ -131,8 +132,8 @@ import Testing
     }
 
     @Test func `the size that a vendor states for its contact files is known`() {
-        #expect(AdapterModule.des.loads.compactMap(\.bytes) == [64_000_000])
-        #expect(AdapterModule.salesforce.loads.compactMap(\.bytes) == [20_000_000])
+        #expect(VendorFiles.des.loads.compactMap(\.bytes) == [64_000_000])
+        #expect(VendorFiles.salesforce.loads.compactMap(\.bytes) == [20_000_000])
     }
 
     @Test func `a file without a record becomes none`() throws {

@@ -5,6 +5,7 @@ import PatchbayAltcraft
 import PatchbayDES
 import PatchbayJSON
 import PatchbayModel
+import PatchbayRecords
 import PatchbaySalesforce
 import Testing
 
@@ -12,7 +13,7 @@ import Testing
 
 /// Values that spreadsheets damaged, and consent that belongs to another address, on both paths.
 @Suite("Damaged values and consent of addresses") struct DamagedValuesTests {
-    private static let salesforce = AdapterModule.salesforce.formats.first { $0.id == "salesforce.contacts" }
+    private static let salesforce = VendorFiles.salesforce.formats.first { $0.id == "salesforce.contacts" }
 
     private func run(
         _ text: String,

@@ -4,6 +4,7 @@ import PatchbayAdobe
 import PatchbayAltcraft
 import PatchbayDES
 import PatchbayJSON
+import PatchbayRecords
 import PatchbaySalesforce
 import Testing
 
@@ -28,7 +29,7 @@ import Testing
     static let vendors: [Vendor] = [
         Vendor(
             name: "Acoustic",
-            format: AdapterModule.acoustic.formats[0],
+            format: VendorFiles.acoustic.formats[0],
             account: ["listId": "771100"],
             export: """
                 CustomerId|Email|MobileNumber|FirstName|Opted Out
@@ -44,7 +45,7 @@ import Testing
         ),
         Vendor(
             name: "Adobe",
-            format: AdapterModule.adobe.formats[0],
+            format: VendorFiles.adobe.formats[0],
             account: [:],
             export: """
                 externalId;email;mobilePhone;firstName;blackListEmail
@@ -60,7 +61,7 @@ import Testing
         ),
         Vendor(
             name: "Altcraft",
-            format: AdapterModule.altcraft.formats[0],
+            format: VendorFiles.altcraft.formats[0],
             account: ["dbId": 12, "resourceId": 31],
             export: """
                 {"email":"ada@mail.example","phones":["+358401000001"],"_fname":"Ada","subscriptions":[{"channel":"email","resource_id":31,"email":"ada@mail.example","status":"subscribed"}]}
@@ -74,7 +75,7 @@ import Testing
         ),
         Vendor(
             name: "DES",
-            format: AdapterModule.des.formats[0],
+            format: VendorFiles.des.formats[0],
             account: [:],
             export: """
                 E-Mail,externalId,Mobile,First Name,Opt-In
@@ -90,7 +91,7 @@ import Testing
         ),
         Vendor(
             name: "Salesforce",
-            format: AdapterModule.salesforce.formats[0],
+            format: VendorFiles.salesforce.formats[0],
             account: [:],
             export: """
                 Contact Key,Email Address,Mobile Number,First Name,Status

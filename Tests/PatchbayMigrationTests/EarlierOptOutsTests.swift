@@ -4,6 +4,7 @@ import PatchbayAdobe
 import PatchbayAltcraft
 import PatchbayJSON
 import PatchbayModel
+import PatchbayRecords
 import PatchbaySalesforce
 import Testing
 
@@ -530,7 +531,7 @@ import Testing
         defer { try? FileManager.default.removeItem(atPath: path) }
         try Data("\(header)\n\(file.0)\n".utf8).write(to: URL(filePath: path))
         var migration = try Migration(
-            from: try #require(AdapterModule.salesforce.formats.first { $0.id == "salesforce.contacts" }),
+            from: try #require(VendorFiles.salesforce.formats.first { $0.id == "salesforce.contacts" }),
             to: .altcraftProfiles,
             sourceSettings: ["columns": ["Mail In": "optIn:email", "Mail Out": "optOut:email"]],
             targetSettings: ["dbId": 7, "matching": "email", "resourceId": 31]
@@ -563,7 +564,7 @@ import Testing
 
     @Test func `a file that is none is named`() throws {
         var migration = try Migration(
-            from: try #require(AdapterModule.salesforce.formats.first { $0.id == "salesforce.contacts" }),
+            from: try #require(VendorFiles.salesforce.formats.first { $0.id == "salesforce.contacts" }),
             to: .neutralContacts
         )
         let path = NSTemporaryDirectory() + "before-\(UUID().uuidString)"
@@ -589,7 +590,7 @@ import Testing
     /// What is written of the last row, behind one that its reader refuses.
     private func state(behind refused: String, workers: Int, chunk: Int) throws -> (state: String?, codes: Set<String>)
     {
-        let source = try #require(AdapterModule.salesforce.formats.first { $0.id == "salesforce.contacts" })
+        let source = try #require(VendorFiles.salesforce.formats.first { $0.id == "salesforce.contacts" })
         let migration = try Migration(
             from: source,
             to: .altcraftProfiles,

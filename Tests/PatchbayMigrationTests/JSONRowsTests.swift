@@ -1,6 +1,7 @@
 import PatchbayAdapterKit
 import PatchbayJSON
 import PatchbayModel
+import PatchbayRecords
 import PatchbaySalesforce
 import Testing
 
@@ -11,7 +12,7 @@ import Testing
     private func run(_ bytes: [UInt8], chunk: Int, workers: Int? = nil) throws
         -> (report: MigrationReport, written: [UInt8], list: [UInt8], replay: [UInt8])
     {
-        let format = try #require(AdapterModule.salesforce.formats.first { $0.id == "salesforce.contacts" })
+        let format = try #require(VendorFiles.salesforce.formats.first { $0.id == "salesforce.contacts" })
         let migration = try Migration(from: format, to: .neutralContacts)
         let (written, list, replay) = (MemorySink(), MemorySink(), MemorySink())
         var source = ChunkedSource(bytes, chunk: chunk)

@@ -3,6 +3,7 @@ import PatchbayAdapterKit
 import PatchbayJSON
 import PatchbayMigration
 import PatchbayModel
+import PatchbayRecords
 import Testing
 
 @Suite("Migration") struct MigrationTests {

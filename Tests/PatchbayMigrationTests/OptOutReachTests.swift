@@ -6,6 +6,7 @@ import PatchbayAltcraft
 import PatchbayDES
 import PatchbayJSON
 import PatchbayModel
+import PatchbayRecords
 import PatchbaySalesforce
 import Testing
 
@@ -21,7 +22,7 @@ import Testing
 
         static let all: [Target] =
             [Target(format: .neutralContacts, settings: [:])]
-            + [AdapterModule.acoustic, .adobe, .altcraft, .des, .salesforce].flatMap(\.formats).compactMap { format in
+            + [VendorFiles.acoustic, .adobe, .altcraft, .des, .salesforce].flatMap(\.formats).compactMap { format in
                 settings[format.id].map { Target(format: format, settings: $0) }
             }
 

@@ -3,6 +3,7 @@ import PatchbayAdapterKit
 import PatchbayDES
 import PatchbayJSON
 import PatchbayModel
+import PatchbayRecords
 import PatchbaySalesforce
 import Testing
 
@@ -26,7 +27,7 @@ import Testing
         let (input, output) = (folder.appending(path: "in.csv"), folder.appending(path: "out.ndjson"))
         try Data(([Self.header] + rows).map { $0 + "\n" }.joined().utf8).write(to: input)
         let migration = try Migration(
-            from: #require(AdapterModule.salesforce.formats.first { $0.id == "salesforce.contacts" }),
+            from: #require(VendorFiles.salesforce.formats.first { $0.id == "salesforce.contacts" }),
             to: .neutralContacts,
             sourceSettings: Self.settings
         )

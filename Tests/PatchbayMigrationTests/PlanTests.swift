@@ -6,6 +6,7 @@ import PatchbayAltcraft
 import PatchbayDES
 import PatchbayJSON
 import PatchbayModel
+import PatchbayRecords
 import PatchbaySalesforce
 import Testing
 
@@ -52,7 +53,7 @@ import Testing
     @Test func `a file whose lines end in CR alone is told so`() throws {
         let bytes = Array("Contact Key,Tier\rc-1,gold\rc-2,red\r".utf8)
         let error = #expect(throws: Migration.Failure.self) {
-            try Self.plan(bytes, from: AdapterModule.salesforce.formats[0])
+            try Self.plan(bytes, from: VendorFiles.salesforce.formats[0])
         }
         #expect(error?.description.contains("its lines end in CR alone") == true)
         #expect(error?.description.contains("Save the file with LF or CR LF") == true)
@@ -62,7 +63,7 @@ import Testing
     func `the line with which Excel states the delimiter is named`(_ line: String) throws {
         let bytes = Array("\(line)\r\nContact Key,Tier\r\nc-1,gold\r\n".utf8)
         let error = #expect(throws: Migration.Failure.self) {
-            try Self.plan(bytes, from: AdapterModule.salesforce.formats[0])
+            try Self.plan(bytes, from: VendorFiles.salesforce.formats[0])
         }
         #expect(error?.description.contains("line 1, \"sep=\"") == true)
         #expect(error?.description.contains("Delete the first line") == true)
@@ -70,7 +71,7 @@ import Testing
 
     @Test func `the plan says which cells are guarded against spreadsheet programs`() throws {
         let (rows, contacts) = (Array("Contact Key\nc-1\n".utf8), Self.lines(Self.person("ada@x.example")))
-        let salesforce = AdapterModule.salesforce.formats[0]
+        let salesforce = VendorFiles.salesforce.formats[0]
         #expect(try Self.plan(rows, from: salesforce).formulas?.contains("in the list of rejects by default") == true)
         #expect(try Self.plan(contacts, to: salesforce, [:]).formulas != nil)
         #expect(try Self.plan(rows, from: salesforce, sourceSettings: ["formulas": "none"]).formulas == nil)
@@ -98,7 +99,7 @@ import Testing
         var noise = ContactNoise(seed: UInt64(round + 70), mutated: round * 15)
         let bytes = noise.file(30)
         let types = round == 0 ? [:] : BulkTests.types
-        let target = end.module.formats[0]
+        let target = end.files.formats[0]
         for settings in [end.needed, end.full] {
             let slow = try Self.plan(bytes, to: target, settings, types: types, workers: 0).json
             for (chunk, workers) in [(150, 1), (5000, 3)] {
@@ -112,7 +113,7 @@ import Testing
         var (rules, noise) = (MappingNoise(seed: UInt64(round + 40)), ContactNoise(seed: UInt64(round), mutated: 5))
         let (end, bytes, mapping) = (ConversionTests.End.all[round % 5], noise.file(50), try rules.mapping())
         let types = round % 2 == 0 ? [:] : BulkTests.types
-        let target = end.module.formats[0]
+        let target = end.files.formats[0]
         let slow = try Self.plan(bytes, to: target, end.full, types: types, mapping: mapping, workers: 0).json
             .withoutPath
         for (chunk, workers) in [(150, 1), (5000, 3)] {
@@ -132,7 +133,7 @@ import Testing
     @Test func `rows give the same plan on every way`() throws {
         var noise = RowNoise(seed: 5, mutated: 10)
         let (bytes, settings) = noise.file(80)
-        let source = try #require(AdapterModule.salesforce.formats.first { $0.makeReader != nil })
+        let source = try #require(VendorFiles.salesforce.formats.first { $0.makeReader != nil })
         let slow = try Self.plan(bytes, from: source, sourceSettings: settings, workers: 0).json
         let bulk = try Self.plan(bytes, from: source, sourceSettings: settings, chunk: 700, workers: 2).json
         #expect(bulk.withoutPath == slow.withoutPath)
@@ -265,20 +266,20 @@ import Testing
             member(4, nil),
             silent
         )
-        let ends: [(AdapterModule, JSONObject, kind: String, count: Int, written: Int)] = [
+        let ends: [(VendorFiles, JSONObject, kind: String, count: Int, written: Int)] = [
             (.des, [:], "email", 2, 3), (.des, ["key": "external"], "external", 4, 4),
             (.adobe, ["key": "email"], "email", 2, 3), (.adobe, [:], "external", 4, 4),
             (.salesforce, [:], "external", 4, 4), (.altcraft, ["dbId": 7], "email", 2, 3),
         ]
-        for (module, settings, kind, count, written) in ends {
+        for (files, settings, kind, count, written) in ends {
             for workers in [0, 1] {
-                let plan = try Self.plan(bytes, to: module.formats[0], settings, workers: workers)
-                #expect(plan.report.written == written, "\(module.id)")
-                #expect(plan.billedKind == kind, "\(module.id)")
-                #expect(plan.billed == count, "\(module.id)")
+                let plan = try Self.plan(bytes, to: files.formats[0], settings, workers: workers)
+                #expect(plan.report.written == written, "\(files.id)")
+                #expect(plan.billedKind == kind, "\(files.id)")
+                #expect(plan.billed == count, "\(files.id)")
             }
         }
-        #expect(try Self.plan(Self.lines(member(1, nil)), to: AdapterModule.des.formats[0], [:]).billed == 0)
+        #expect(try Self.plan(Self.lines(member(1, nil)), to: VendorFiles.des.formats[0], [:]).billed == 0)
     }
 
     @Test func `contacts that are known by an address in place of the key are told, and counted by it`() throws {
@@ -287,7 +288,7 @@ import Testing
         }
         let (one, two) = (Identifier(.email, "a@x.example"), Identifier(.email, "b@x.example"))
         let key = Identifier(.external, "c-1")
-        let format = AdapterModule.salesforce.formats[0]
+        let format = VendorFiles.salesforce.formats[0]
         for workers in [0, 1] {
             let alone = try Self.plan(people([one], [two], [one]), to: format, [:], workers: workers)
             #expect(alone.billedKind == "email" && alone.billed == 2 && alone.report.written == 3)
@@ -301,7 +302,7 @@ import Testing
 
     @Test func `a plan counts whom nobody asked, and still tells what a format holds`() throws {
         let person = Contact(identifiers: [Identifier(.external, "c-1"), Identifier(.email, "a@x.example")])
-        let plan = try Self.plan(Self.lines(person, person), to: AdapterModule.acoustic.formats[0], ["listId": "7"])
+        let plan = try Self.plan(Self.lines(person, person), to: VendorFiles.acoustic.formats[0], ["listId": "7"])
         #expect(
             plan.losses.map { "\($0.severity.rawValue) \($0.code) \($0.count)" } == [
                 "error acoustic.record.withoutOptIn 2"
@@ -323,7 +324,7 @@ import Testing
         for (people, billed) in ends {
             for workers in [0, 1] {
                 let bytes = people.flatMap { Self.lines($0) }
-                let plan = try Self.plan(bytes, to: AdapterModule.adobe.formats[0], [:], workers: workers)
+                let plan = try Self.plan(bytes, to: VendorFiles.adobe.formats[0], [:], workers: workers)
                 #expect(plan.report.written == people.count)
                 #expect(plan.billed == billed)
                 let note = plan.losses.first { $0.code == "adobe.record.otherKey" }
@@ -339,7 +340,7 @@ import Testing
             Self.person("\(text.count)@x.example") { $0.attributes = ["birth_date": .string(text), "city": "Oulu"] }
         }
         let bytes = Self.lines(born("long ago"), born("in spring"))
-        let plan = try Self.plan(bytes, to: AdapterModule.des.formats[0], [:])
+        let plan = try Self.plan(bytes, to: VendorFiles.des.formats[0], [:])
         #expect(plan.attributes.map(\.name) == ["birth_date", "city"])
         #expect(plan.attributes.map(\.fate) == ["lost", "renamed"])
         #expect(plan.attributes.map(\.lost) == [2, 0])
@@ -348,7 +349,7 @@ import Testing
         #expect(strings?.fate == "lost" && strings?.count == 0)
         let mixed = try Self.plan(
             Self.lines(born("1990-04-01"), born("long ago")),
-            to: AdapterModule.des.formats[0],
+            to: VendorFiles.des.formats[0],
             [:]
         )
         #expect(mixed.attributes[0].fate == "changed" && mixed.attributes[0].lost == 1)
@@ -403,7 +404,7 @@ import Testing
             "columns": ["LikesSports": "tag:sports", "Offers": "subscription:email/offers", "Card": "identifier:card"]
         ]
         for workers in [0, 1] {
-            let plan = try Self.plan(bytes, to: AdapterModule.salesforce.formats[0], columns, workers: workers)
+            let plan = try Self.plan(bytes, to: VendorFiles.salesforce.formats[0], columns, workers: workers)
             func part(_ name: String) -> [String] {
                 plan.parts.filter { $0.name == name }.map { "\($0.fate) \($0.count ?? -1)" }
             }
@@ -424,7 +425,7 @@ import Testing
                 person.consents = [Consent(purpose: purpose, state: .denied)]
             }
         }
-        let adobe = AdapterModule.adobe.formats[0]
+        let adobe = VendorFiles.adobe.formats[0]
         let analytics: Purpose = "analytics"
         func fates(_ purposes: Purpose...) throws -> [String] {
             try Self.plan(purposes.flatMap { Self.lines(says($0)) }, to: adobe).parts
@@ -515,7 +516,7 @@ import Testing
         func parts(_ settings: JSONObject = [:], mapping: ContactMapping = ContactMapping()) throws -> Set<String> {
             let plan = try Self.plan(
                 bytes,
-                from: AdapterModule.salesforce.formats[0],
+                from: VendorFiles.salesforce.formats[0],
                 sourceSettings: settings,
                 mapping: mapping
             )

@@ -6,6 +6,7 @@ import PatchbayAltcraft
 import PatchbayDES
 import PatchbayJSON
 import PatchbayModel
+import PatchbayRecords
 import PatchbaySalesforce
 import Testing
 
@@ -13,8 +14,8 @@ import Testing
 
 /// Files as people have them: other encodings, arrays, values that cannot be read, dates of one form, too many rejects.
 @Suite("Contact files from the real world") struct RealWorldFilesTests {
-    private static let salesforce = AdapterModule.salesforce.formats.first { $0.id == "salesforce.contacts" }
-    private static let altcraft = AdapterModule.altcraft.formats.first { $0.id == "altcraft.profiles" }
+    private static let salesforce = VendorFiles.salesforce.formats.first { $0.id == "salesforce.contacts" }
+    private static let altcraft = VendorFiles.altcraft.formats.first { $0.id == "altcraft.profiles" }
 
     private func run(
         _ text: String,
@@ -415,7 +416,7 @@ import Testing
 
     private static let formats =
         [RecordFormat.neutralContacts]
-        + [AdapterModule.acoustic, .adobe, .altcraft, .des, .salesforce].flatMap(\.formats)
+        + [VendorFiles.acoustic, .adobe, .altcraft, .des, .salesforce].flatMap(\.formats)
 
     private static func settings(_ format: RecordFormat) -> JSONObject {
         let columns: JSONValue = [

@@ -4,6 +4,7 @@ import PatchbayAdapterKit
 import PatchbayAltcraft
 import PatchbayJSON
 import PatchbayModel
+import PatchbayRecords
 import Synchronization
 import Testing
 

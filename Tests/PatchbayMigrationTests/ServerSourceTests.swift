@@ -4,6 +4,7 @@ import PatchbayAdapterKit
 import PatchbayAltcraft
 import PatchbayJSON
 import PatchbayModel
+import PatchbayRecords
 import PatchbaySalesforce
 import Testing
 
@@ -39,7 +40,7 @@ import Testing
         Source(name: "neutral", format: .neutralContacts, text: "\u{FEFF}" + lines.joined() + "{\"identifiers\":[]}"),
         Source(
             name: "rows",
-            format: AdapterModule.salesforce.formats[0],
+            format: VendorFiles.salesforce.formats[0],
             text: "\u{FEFF}Subscriber Key,Notes\r\n" + rows.joined() + "c-last,no end"
         ),
         Source(
@@ -57,7 +58,7 @@ import Testing
         ),
         Source(
             name: "rows of JSON",
-            format: AdapterModule.salesforce.formats[0],
+            format: VendorFiles.salesforce.formats[0],
             text: "[\n" + (0..<40).map { "{\"Subscriber Key\": \"c-\($0)\"\($0 % 7 == 3 ? "" : "}"),\n" }.joined()
                 + "]",
             isCut: false

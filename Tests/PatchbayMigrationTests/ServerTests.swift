@@ -10,6 +10,7 @@ import PatchbayAltcraftSimulator
 import PatchbayDES
 import PatchbayJSON
 import PatchbayModel
+import PatchbayRecords
 import PatchbaySalesforce
 import PatchbaySalesforceSimulator
 import PatchbaySimulation
@@ -1289,7 +1290,7 @@ private func failure(_ body: () async throws -> some Any) async -> [String] {
     }
 
     @Test func `a target file with a header alone has no contact`() throws {
-        let migration = try Migration(from: .neutralContacts, to: try #require(AdapterModule.salesforce.formats.first))
+        let migration = try Migration(from: .neutralContacts, to: try #require(VendorFiles.salesforce.formats.first))
         let verification = try migration.verify(
             { ChunkedSource(person("c-1").jsonBytes + [0x0A], chunk: 99) },
             against: { ChunkedSource(Array("Subscriber Key\r\n".utf8), chunk: 99) },

@@ -2,6 +2,7 @@ import Foundation
 import PatchbayAdapterKit
 import PatchbayAltcraft
 import PatchbayJSON
+import PatchbayRecords
 import Testing
 
 @testable import PatchbayMigration

@@ -2,6 +2,7 @@ import PatchbayAdapterKit
 import PatchbayJSON
 import PatchbayMigration
 import PatchbayModel
+import PatchbayRecords
 
 extension RecordFormat {
     /// A file with a header and rows of id and city, such as a vendor might have; cities are at most ten characters.

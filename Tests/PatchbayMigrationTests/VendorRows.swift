@@ -1,6 +1,7 @@
 import PatchbayAdapterKit
 import PatchbayJSON
 import PatchbayModel
+import PatchbayRecords
 import PatchbayTesting
 
 /// Files of a vendor's own columns, and of columns for everything else that a row can say, by a seed: each field holds what

@@ -4,6 +4,7 @@ import PatchbayAltcraft
 import PatchbayTesting
 import PatchbayJSON
 import PatchbayModel
+import PatchbayRecords
 import Testing
 
 @testable import PatchbayMigration
@@ -217,7 +218,7 @@ import Testing
     @Test(arguments: [Verification.Extent.full, .sample(40, seed: 3)])
     func `a file of rows is compared in any order, and only what differs is read`(_ extent: Verification.Extent) throws
     {
-        let adobe = try #require(AdapterModule.adobe.formats.first)
+        let adobe = try #require(VendorFiles.adobe.formats.first)
         let settings: JSONObject = ["columns": ["id": "identifier:external", "city": "attribute:city"]]
         let people = (0..<40).map { number in
             var contact = Contact(identifiers: [Identifier(.external, "c-\(number)")])

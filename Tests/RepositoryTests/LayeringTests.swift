@@ -9,28 +9,31 @@ import Testing
         "PatchbayJSON": [],
         "PatchbayModel": ["PatchbayJSON"],
         "PatchbayAdapterKit": ["PatchbayJSON", "PatchbayModel"],
+        "PatchbayRecords": ["PatchbayJSON", "PatchbayModel", "PatchbayAdapterKit"],
         "PatchbayOutbox": [
             "CBlocks", "CSQLite", "PatchbaySystem", "PatchbayJSON", "PatchbayModel", "PatchbayAdapterKit",
         ],
         "Patchbay": ["PatchbaySystem", "PatchbayJSON", "PatchbayModel", "PatchbayAdapterKit", "PatchbayOutbox"],
         "PatchbayHTTP": ["CCurl", "PatchbayJSON", "PatchbayModel", "PatchbayAdapterKit", "Patchbay"],
         "PatchbayMigration": [
-            "CZlib", "PatchbaySystem", "PatchbayJSON", "PatchbayModel", "PatchbayAdapterKit", "Patchbay",
+            "CZlib", "PatchbaySystem", "PatchbayJSON", "PatchbayModel", "PatchbayAdapterKit", "PatchbayRecords",
+            "Patchbay",
         ],
         "PatchbaySimulation": ["PatchbayJSON", "PatchbayModel", "PatchbayAdapterKit", "PatchbayOutbox", "Patchbay"],
         "PatchbaySandbox": ["CMicroHTTPD", "PatchbaySystem", "PatchbayJSON", "PatchbayModel", "PatchbayAdapterKit"],
         "PatchbayTesting": [
-            "Testing", "PatchbayJSON", "PatchbayModel", "PatchbayAdapterKit", "Patchbay", "PatchbaySimulation",
+            "Testing", "PatchbayJSON", "PatchbayModel", "PatchbayAdapterKit", "PatchbayRecords", "Patchbay",
+            "PatchbaySimulation",
         ],
         "PatchbayCommand": Set(
             [
-                "PatchbaySystem", "PatchbayJSON", "PatchbayModel", "PatchbayAdapterKit", "PatchbayOutbox", "Patchbay",
-                "PatchbayMigration", "PatchbaySimulation", "PatchbayHTTP", "PatchbaySandbox",
+                "PatchbaySystem", "PatchbayJSON", "PatchbayModel", "PatchbayAdapterKit", "PatchbayRecords",
+                "PatchbayOutbox", "Patchbay", "PatchbayMigration", "PatchbaySimulation", "PatchbayHTTP", "PatchbaySandbox",
             ] + vendors.flatMap { ["Patchbay\($0)", "Patchbay\($0)Simulator"] }
         ),
         "PatchbayMain": ["PatchbayCommand"],
     ]
-    private static let adapterMay: Set<String> = ["PatchbayJSON", "PatchbayModel", "PatchbayAdapterKit"]
+    private static let adapterMay: Set<String> = ["PatchbayJSON", "PatchbayModel", "PatchbayAdapterKit", "PatchbayRecords"]
     /// Libraries of the toolchain that stand for no layer.
     private static let toolchain: Set<String> = [
         "Foundation", "FoundationEssentials", "Dispatch", "Synchronization", "Glibc", "Musl", "Darwin", "Security",

@@ -5,8 +5,6 @@ extension AdapterModule {
     public static let acoustic = AdapterModule(
         id: AcousticDevice.descriptor.id,
         title: AcousticDevice.descriptor.title,
-        apis: [AcousticDevice.self, AcousticServer.self],
-        loads: ImportRoute.acoustic,
-        formats: [.acousticContacts]
+        apis: [AcousticDevice.self, AcousticServer.self]
     )
 }

@@ -11,8 +11,8 @@ extension AcousticDevice {
         delivery: .init(window: window),
         capabilities: capabilities,
         tables: .init(
-            rules: Rule.acoustic + Rule.acousticFiles,
-            findings: FindingRow.acoustic + FindingRow.acousticFiles,
+            rules: Rule.acoustic,
+            findings: FindingRow.acoustic,
             reasonsOfState: [
                 FindingRow.updateRefused, .deleteRefused, .eventRefused, .registrationRefused, .actionUnknown,
                 .idsOfAnother,

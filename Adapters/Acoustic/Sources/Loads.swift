@@ -1,4 +1,17 @@
 import PatchbayAdapterKit
+import PatchbayModel
+public import PatchbayRecords
+
+extension VendorFiles {
+    /// The contact files of Acoustic Campaign.
+    public static let acoustic = VendorFiles(
+        id: "acoustic",
+        formats: [.acousticContacts],
+        loads: ImportRoute.acoustic,
+        rules: Rule.acousticFiles,
+        findings: FindingRow.acousticFiles
+    )
+}
 
 extension ImportRoute {
     /// The vendor's ways in for a back end, where people carry the file.

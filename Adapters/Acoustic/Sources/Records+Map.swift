@@ -1,6 +1,7 @@
 import PatchbayAdapterKit
 import PatchbayJSON
 import PatchbayModel
+import PatchbayRecords
 
 extension SidecarReader {
     /// The map file of an import: it names the columns of the file beside it by their places.

@@ -1,6 +1,7 @@
-public import PatchbayAdapterKit
+import PatchbayAdapterKit
 import PatchbayJSON
 import PatchbayModel
+public import PatchbayRecords
 
 extension RecordFormat {
     /// Contacts of a database, in the format of its import with a map file and of its export.

@@ -1,6 +1,7 @@
 import PatchbayAdapterKit
 import PatchbayJSON
 import PatchbayModel
+import PatchbayRecords
 import PatchbayTesting
 import Testing
 
@@ -88,7 +89,7 @@ import Testing
         return bytes
     }
 
-    @Test(.shows("acoustic/F11", of: AcousticDevice.self))
+    @Test(.shows("acoustic/F11"))
     func `a map file is read as it was written, and its file as one with a header`() throws {
         var rows = 0
         for step in 0..<24 {
@@ -125,7 +126,7 @@ import Testing
 
     // MARK: Map files of other tools
 
-    @Test(.shows("acoustic/F3", "acoustic/F11", of: AcousticDevice.self))
+    @Test(.shows("acoustic/F3", "acoustic/F11"))
     func `columns are named by their places, whatever the header line says`() throws {
         let map = map(
             [
@@ -152,7 +153,7 @@ import Testing
     }
 
     @Test(
-        .shows("acoustic/F8", "acoustic/F9", of: AcousticDevice.self),
+        .shows("acoustic/F8", "acoustic/F9"),
         arguments: [
             ("OPT_OUT", ""), ("CREATE", "<LIST_TYPE>13</LIST_TYPE>"),
         ]
@@ -170,7 +171,7 @@ import Testing
         #expect(layout.everyRow.map(\.state) == [.unsubscribed])
     }
 
-    @Test(.shows("acoustic/F8", "acoustic/F10", of: AcousticDevice.self))
+    @Test(.shows("acoustic/F8", "acoustic/F10"))
     func `what a person wants is read, even where an import leaves it out`() throws {
         let columns = [
             column(1, "CustomerId"), column(2, "Opted Out", "<INCLUDE>false</INCLUDE>"),
@@ -183,7 +184,7 @@ import Testing
         #expect(try settings(map(columns), ["textToJoinProgramId": "1"])["header"] != nil)
     }
 
-    @Test(.shows("acoustic/F11", of: AcousticDevice.self))
+    @Test(.shows("acoustic/F11"))
     func `what settings say counts more, and types come from columns that are made`() throws {
         let made = """
             <COLUMNS><COLUMN><NAME>Member</NAME><TYPE>0</TYPE><KEY_COLUMN>true</KEY_COLUMN></COLUMN>\
@@ -208,7 +209,7 @@ import Testing
         #expect(try self.settings(leftOut, given)["columns"] == given["columns"])
     }
 
-    @Test(.shows("acoustic/F2", of: AcousticDevice.self))
+    @Test(.shows("acoustic/F2"))
     func `a map file may be of one byte a character, if it says so`() throws {
         let text =
             "<?xml version='1.0' encoding='ISO-8859-1'?>"
@@ -225,7 +226,7 @@ import Testing
 
     // MARK: Errors
 
-    @Test(.shows("acoustic/F11", of: AcousticDevice.self))
+    @Test(.shows("acoustic/F11"))
     func `the vendor's own number finds a contact only for whom says so`() throws {
         let columns = [column(1, "RECIPIENT_ID"), column(2, "Email")]
         let flag = "<USE_RECIPIENT_ID>true</USE_RECIPIENT_ID>"
@@ -242,7 +243,7 @@ import Testing
     private static let deep = String(repeating: "<A>", count: 100) + String(repeating: "</A>", count: 100)
 
     @Test(
-        .shows("acoustic/F11", of: AcousticDevice.self),
+        .shows("acoustic/F11"),
         arguments: [
             ("", "acoustic.map.form  1"), ("CustomerId|Email\n", "acoustic.map.form  1"),
             ("<LIST_IMPORT>\n<MAPPING>\n", "acoustic.map.form  3"), ("<html/>", "acoustic.map.root html 1"),
@@ -257,7 +258,7 @@ import Testing
         #expect(problems(text) == [problem])
     }
 
-    @Test(.shows("acoustic/F11", of: AcousticDevice.self))
+    @Test(.shows("acoustic/F11"))
     func `every problem of a map file is told at once, with its line and a remedy`() {
         let columns = [
             column(0, "CustomerId"), column(2, "City"), column(2, "Town"), "<INDEX>x</INDEX><NAME>city</NAME>",

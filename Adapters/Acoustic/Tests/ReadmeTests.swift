@@ -1,4 +1,5 @@
 import PatchbayAdapterKit
+import PatchbayRecords
 import PatchbayTesting
 import Testing
 
@@ -15,7 +16,8 @@ import Testing
             ("registration", fields[2].markdown),
             ("file-settings", ContactFileSettings.table.markdown), ("consent-values", ReadmeTables.consent(.acoustic)),
             ("file-columns", ReadmeTables.columns(ContactFile.markdown(ContactFileSettings().contactFile.kind))),
-        ] + ReadmeTables.of(AcousticDevice.descriptor, [.replies, .capabilities, .limits, .rules])
+        ] + ReadmeTables.of(AcousticDevice.descriptor, [.replies, .capabilities, .limits])
+            + [("rules", ReadmeTables.rules(Rule.acoustic, VendorFiles.acoustic.rules))]
     }
 
     /// The tables of the server API.

@@ -1,6 +1,7 @@
 import PatchbayAdapterKit
 import PatchbayJSON
 import PatchbayModel
+import PatchbayRecords
 import PatchbayTesting
 import Testing
 
@@ -24,7 +25,7 @@ import Testing
     private static let harness = RecordHarness(
         .acousticContacts,
         settings: settings,
-        of: AcousticDevice.self,
+        of: .acoustic,
         goldens: Goldens()
     )
 
@@ -68,8 +69,7 @@ import Testing
             "acoustic/F5",
             "acoustic/F6",
             "acoustic/F7",
-            "acoustic/F8",
-            of: AcousticDevice.self
+            "acoustic/F8"
         )
     ) func `a row is what the vendor's import takes`() throws {
         let (text, findings) = try write(Self.aino)
@@ -85,7 +85,7 @@ import Testing
         #expect(broken.findings.map(\.code) == ["acoustic.record.lineBreak", "acoustic.record.unwritable"])
     }
 
-    @Test(.shows("acoustic/F9", of: AcousticDevice.self))
+    @Test(.shows("acoustic/F9"))
     func `who opted out goes into a file of opt-outs alone`() throws {
         let out = Contact(
             identifiers: Corpus.aino,
@@ -116,7 +116,7 @@ import Testing
     private static let mail = Channel.email
 
     @Test(
-        .shows("acoustic/F9", of: AcousticDevice.self),
+        .shows("acoustic/F9"),
         arguments: [
             ([], []), ([Subscription(channel: .email, state: .unknown)], []),
             // An opt-in to one topic or to another channel is not an opt-in to all mail.
@@ -179,7 +179,7 @@ import Testing
         }
     }
 
-    @Test(.shows("acoustic/F11", of: AcousticDevice.self))
+    @Test(.shows("acoustic/F11"))
     func `who has no customer's number is known by the address, unless a setting names the key`() throws {
         let yes = [Subscription(channel: .email, state: .subscribed)]
         let contact = Contact(
@@ -209,7 +209,7 @@ import Testing
         #expect(try write(long).findings.map(\.code) == ["acoustic.record.unwritable", "acoustic.record.keyMissing"])
     }
 
-    @Test(.shows("acoustic/F10", "acoustic/F11", of: AcousticDevice.self))
+    @Test(.shows("acoustic/F10", "acoustic/F11"))
     func `the map file names every column by its place`() throws {
         var settings = Self.settings
         settings["contactLists"] = ["880022"]
@@ -231,7 +231,7 @@ import Testing
         return String(decoding: try #require(files.first).bytes, as: UTF8.self)
     }
 
-    @Test(.shows("acoustic/F14", of: AcousticDevice.self))
+    @Test(.shows("acoustic/F14"))
     func `the map file of a list that is made names it and tells the type of every column`() throws {
         var settings: JSONObject = [
             "action": "CREATE", "listName": "Shop & Friends", "listVisibility": "shared", "textToJoinProgramId": "77",
@@ -259,7 +259,7 @@ import Testing
         #expect(added.contains("<SYNC_FIELD>") && added.contains("<LIST_ID>771100</LIST_ID>"))
     }
 
-    @Test(.shows("acoustic/F14", "acoustic/F9", of: AcousticDevice.self))
+    @Test(.shows("acoustic/F14", "acoustic/F9"))
     func `a suppression list that is made takes those who said no, and each row of it is a no`() throws {
         let settings: JSONObject = ["action": "CREATE", "listName": "Never", "listType": "suppressionList"]
         let key = [Identifier(.external, "c-1"), Identifier(.email, "a@x.example")]
@@ -283,7 +283,7 @@ import Testing
         #expect(try reader.settings(Array(map(settings).utf8), [:])["action"] == "OPT_OUT")
     }
 
-    @Test(.shows("acoustic/F14", of: AcousticDevice.self))
+    @Test(.shows("acoustic/F14"))
     func `a list that is made has a name and no number, and one that is there a number alone`() throws {
         let wrong: [(JSONObject, [String])] = [
             (["listId": "1", "action": "CREATE"], ["listName", "listId"]),
@@ -298,7 +298,7 @@ import Testing
         }
     }
 
-    @Test(.shows("acoustic/F11", "acoustic/F12", of: AcousticDevice.self))
+    @Test(.shows("acoustic/F11", "acoustic/F12"))
     func `settings that no import takes are refused all at once`() throws {
         let settings: JSONObject = ["columns": ["ab": "attribute:x"], "syncFields": ["None"]]
         let error = #expect(throws: SettingsError.self) {
@@ -315,7 +315,7 @@ import Testing
         #expect(form?.findings.map(\.code) == ["acoustic.file.listForm"])
     }
 
-    @Test(.shows("acoustic/F2", "acoustic/F3", of: AcousticDevice.self))
+    @Test(.shows("acoustic/F2", "acoustic/F3"))
     func `a file of one byte a character has no other characters`() throws {
         let settings: JSONObject = ["encoding": "iso-8859-1", "header": ["CustomerId", "City"]]
         let records = try read(Array("c-1|S".utf8) + [0xE3] + Array("o Paulo\n".utf8), settings)
@@ -355,7 +355,7 @@ import Testing
         #expect(error?.findings.map(\.path) == ["encoding"])
     }
 
-    @Test(.shows("acoustic/F8", "acoustic/F13", of: AcousticDevice.self))
+    @Test(.shows("acoustic/F8", "acoustic/F13"))
     func `an export tells who opted out`() throws {
         let export = "RECIPIENT_ID|CustomerId|Opted Out\n1|c-1|F\n2|c-2|T\n3|c-3|U\n4|c-4|X\n5|c-5\n"
         let records = try read(Array(export.utf8))
@@ -375,7 +375,7 @@ import Testing
     }
 
     @Test(
-        .shows("acoustic/F8", of: AcousticDevice.self),
+        .shows("acoustic/F8"),
         arguments: [
             ("", "03/09/2031", .unsubscribed), ("", "03/09/2031 13:05:00", .unsubscribed), ("", "", nil),
             ("T", "", .unsubscribed), ("U", "03/09/2031", .unsubscribed), ("F", "", .subscribed),
@@ -395,7 +395,7 @@ import Testing
         #expect(errors.map(\.path) == (date == "soon" ? ["columns.Opted Out Date"] : []))
     }
 
-    @Test(.shows("acoustic/F8", of: AcousticDevice.self))
+    @Test(.shows("acoustic/F8"))
     func `that an F is taken for a yes is said once`() throws {
         func codes(_ header: String, _ settings: JSONObject = [:]) throws -> [String] {
             try read(Array("CustomerId|\(header)\nc-1|F\nc-2|F\n".utf8), settings).flatMap { $0.findings.map(\.code) }
@@ -425,7 +425,7 @@ import Testing
     }
 
     @Test(
-        .shows("acoustic/F6", of: AcousticDevice.self),
+        .shows("acoustic/F6"),
         arguments: [
             ("13:05:00", "13:05", ""), ("13:05", "13:05", ""), ("1:05:00", "01:05", ""), ("1:05:00 PM", "13:05", ""),
             ("01:05:00 PM", "13:05", ""), ("01:05 pm", "13:05", ""), ("12:00:00 AM", "00:00", ""),
@@ -446,7 +446,7 @@ import Testing
         #expect(record.findings.allSatisfy { $0.path == "columns.Delivery Hour" })
     }
 
-    @Test(.shows("acoustic/F5", of: AcousticDevice.self), arguments: ["Z", "-06:00"])
+    @Test(.shows("acoustic/F5"), arguments: ["Z", "-06:00"])
     func `an instant of the vendor's connectors is in UTC, whatever the file's zone`(_ zone: String) throws {
         let settings: JSONObject = ["types": ["last_visit": "timestamp"], "zone": .string(zone)]
         let file = "CustomerId|Last Visit\nc-1|03/09/2031 13:05:00 GMT\nc-2|03/09/2031 01:05:00 PM GMT\n"

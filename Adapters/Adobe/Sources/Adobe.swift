@@ -5,8 +5,6 @@ extension AdapterModule {
     public static let adobe = AdapterModule(
         id: AdobeDevice.descriptor.id,
         title: "Adobe Campaign",
-        apis: [AdobeDevice.self, AdobeClassicDevice.self, AdobeServer.self],
-        loads: ImportRoute.adobe,
-        formats: [.adobeProfiles]
+        apis: [AdobeDevice.self, AdobeClassicDevice.self, AdobeServer.self]
     )
 }

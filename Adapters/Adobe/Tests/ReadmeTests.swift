@@ -1,4 +1,5 @@
 import PatchbayAdapterKit
+import PatchbayRecords
 import PatchbayTesting
 import Testing
 
@@ -16,7 +17,11 @@ import Testing
             ("file-columns", ReadmeTables.columns(ContactFile.markdown(ProfileFileSettings.kind()))),
             ("replies", policies.map { "**\($0.0)**\n\n\($0.1.table.markdown)" }.joined(separator: "\n\n")),
         ]
-            + ReadmeTables.of(AdobeDevice.descriptor, [.capabilities, .limits, .fields, .findings, .rules])
+            + ReadmeTables.of(AdobeDevice.descriptor, [.capabilities, .limits, .fields])
+            + [
+                ("findings", ReadmeTables.findings(FindingRow.adobe, VendorFiles.adobe.findings)),
+                ("rules", ReadmeTables.rules(Rule.adobe, VendorFiles.adobe.rules)),
+            ]
             + all(of: AdobeClassicDevice.descriptor, "classic-")
     }
 

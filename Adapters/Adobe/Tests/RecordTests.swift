@@ -1,6 +1,7 @@
 import PatchbayAdapterKit
 import PatchbayJSON
 import PatchbayModel
+import PatchbayRecords
 import PatchbayTesting
 import Testing
 
@@ -24,7 +25,7 @@ import Testing
     private static let harness = RecordHarness(
         .adobeProfiles,
         settings: settings,
-        of: AdobeDevice.self,
+        of: .adobe,
         goldens: Goldens()
     )
 
@@ -46,7 +47,7 @@ import Testing
         return records
     }
 
-    @Test(.shows("adobe/F1", "adobe/F2", "adobe/F3", "adobe/F5", "adobe/F6", of: AdobeDevice.self))
+    @Test(.shows("adobe/F1", "adobe/F2", "adobe/F3", "adobe/F5", "adobe/F6"))
     func `a flat file has the profile's fields, and a flag means do not contact`() throws {
         let contact = Contact(
             identifiers: Corpus.aino,
@@ -81,7 +82,7 @@ import Testing
         #expect(records[0].findings.map(\.code) == ["adobe.row.valueUnused"])
     }
 
-    @Test(.shows("adobe/F1", "adobe/F4", "adobe/F7", "adobe/F8", "adobe/F9", of: AdobeDevice.self))
+    @Test(.shows("adobe/F1", "adobe/F4", "adobe/F7", "adobe/F8", "adobe/F9"))
     func `what a flat file can't hold is named`() throws {
         let contact = Contact(
             identifiers: [Identifier(.email, "a@b.example")],
@@ -145,7 +146,7 @@ import Testing
         ("blackListPhone", "phone"), ("blackListFax", "fax"), ("blackListPostalMail", "postal_mail"),
     ]
 
-    @Test(.shows("adobe/F5", of: AdobeDevice.self), arguments: flags)
+    @Test(.shows("adobe/F5"), arguments: flags)
     func `a flag for a channel is a no to it, and stands in the same field again`(
         _ flag: (field: String, channel: Channel)
     ) throws {
@@ -160,7 +161,7 @@ import Testing
         #expect(try read(text)[0].contact == contact)
     }
 
-    @Test(.shows("adobe/F5", of: AdobeDevice.self))
+    @Test(.shows("adobe/F5"))
     func `a no to selling the person's data is a consent's no, and false is no yes`() throws {
         let records = try read("externalId;ccpaOptOut\nc-1;true\nc-2;false\nc-3;\n")
         #expect(records.map { $0.contact?.consents } == [[Consent(purpose: "sale", state: .denied)], [], []])
@@ -169,7 +170,7 @@ import Testing
         #expect(text.hasSuffix(";true\r\n") && findings.isEmpty)
     }
 
-    @Test(.shows("adobe/F5", of: AdobeDevice.self))
+    @Test(.shows("adobe/F5"))
     func `whether a flag that refuses nothing is a yes the settings say`() throws {
         let export = "externalId;blackListEmail;blackListMobile\nc-1;false;true\n"
         func states(_ settings: JSONObject) throws -> [Subscription.State]? {
@@ -181,7 +182,7 @@ import Testing
         #expect(throws: SettingsError.self) { try states(["notOptedOut": "no"]) }
     }
 
-    @Test(.shows("adobe/F7", of: AdobeDevice.self))
+    @Test(.shows("adobe/F7"))
     func `who has no external id is found by the address, and the plan's note says so`() throws {
         let reader = Contact(identifiers: [Identifier(.email, "a@b.example")], attributes: [.givenName: "Aino"])
         let (text, findings) = try write(reader)

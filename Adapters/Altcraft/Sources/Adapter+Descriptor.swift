@@ -26,7 +26,6 @@ extension AltcraftDevice {
                 ProfileUpdateCall.table.summary, PushEventCall.table.summary, CustomEvent.table.summary,
                 SubscriptionQuery.table.summary, TokenUpdateQuery.table.summary, ReleaseQuery.table.summary,
                 StatusQuery.table.summary, PushEventQuery.table.summary, CustomEventQuery.table.summary,
-                ImportRecord.table.summary, ImportSubscription.table.summary,
             ],
             limits: [
                 VendorLimit("attempts of one operation", "16 answers", rule: .altcraft("R7")),

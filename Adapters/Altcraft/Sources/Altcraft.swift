@@ -5,8 +5,6 @@ extension AdapterModule {
     public static let altcraft = AdapterModule(
         id: AltcraftDevice.descriptor.id,
         title: AltcraftDevice.descriptor.title,
-        apis: [AltcraftDevice.self, AltcraftServer.self],
-        loads: ImportRoute.altcraft,
-        formats: [.altcraftProfiles]
+        apis: [AltcraftDevice.self, AltcraftServer.self]
     )
 }

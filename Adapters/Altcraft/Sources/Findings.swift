@@ -26,7 +26,7 @@ extension FindingRow {
             replyField, replySubscriptionField, replyCategory, replyRefused, replyCredential, replyUnavailable, noReply,
             replyPage, replyRedirect,
             retryLimit, replyUnreadable, replyErrorInSuccess, replyErrorRefused, replyLater, replyDiffers,
-        ] + altcraftRecords
+        ]
 
     // MARK: Credentials
 

@@ -1,6 +1,7 @@
 import PatchbayAdapterKit
 import PatchbayJSON
 import PatchbayModel
+import PatchbayRecords
 
 extension ImportSettings {
     /// The members that ``ProfileReader`` reads; nil if the settings give a coded field another type.

@@ -1,6 +1,7 @@
 import PatchbayAdapterKit
 import PatchbayJSON
 import PatchbayModel
+import PatchbayRecords
 
 /// Reads profiles, one JSON object per line. Empty lines are ignored.
 struct ProfileReader: LineReader {

@@ -7,7 +7,8 @@ extension RuleID {
 }
 
 /// The vendor's rules by group: Q query, H headers, B bodies, T tokens, F fields, R outcomes and repeats, S answers,
-/// L log-in, A credentials, P push events, M custom events, E ends (identity, consent, unregistration, erasure), X files.
+/// L log-in, A credentials, P push events, M custom events, E ends (identity, consent, unregistration, erasure). X, the
+/// rules of files, are with the files.
 extension Rule {
     /// The source of a rule.
     private enum Source {
@@ -19,8 +20,6 @@ extension Rule {
         static let update = "Altcraft docs: developer-guide/profiles/3113720 (database fields functional update)"
         static let data = "Altcraft docs: developer-guide/objects/Profile-data-object_3116008"
         static let types = "Altcraft docs: user-guide/profiles-and-databases/types-of-db-fields"
-        static let request = "Altcraft docs: user-guide/api/api-import; developer-guide/37848489 (matching)"
-        static let subscription = "Altcraft docs: display/UAD/Add+or+edit+subscription"
         static let house = "decision of this adapter; the vendor says nothing"
     }
 
@@ -375,38 +374,6 @@ extension Rule {
             "E7",
             "While the system does not permit notifications, the subscription is suspended; a registration with the permission "
                 + "subscribes it again.",
-            Source.house
-        ),
-
-        rule("X1", "An import record holds database, matching, the matching value and a data object.", Source.request),
-        rule("X2", "The data object holds system fields, own fields and subscriptions.", Source.data),
-        rule("X3", "A subscription of an import record names channel, resource and address.", Source.data),
-        rule(
-            "X4",
-            "A status is read as a word or as a number from 0 to 6, and written as a word; an unknown state is not "
-                + "written.",
-            Source.subscription
-        ),
-        rule(
-            "X5",
-            "A person's no is never raised: a denied channel is written as unsubscribed, and a contact whose no has no "
-                + "resource is not written. An opt-out of a whole channel is also written for each topic in resources that the "
-                + "contact does not mention, because an earlier line may have subscribed it.",
-            Source.house
-        ),
-        rule("X6", "Plain values of a subscription stand under custom_fields, as in a custom event.", Source.house),
-        rule(
-            "X7",
-            "A profile is read by the same table: numbers and booleans as they are, texts by a type.",
-            Source.data
-        ),
-        rule("X8", "A line is one JSON object: an import's body, or the profile data object alone.", Source.data),
-        rule(
-            "X9",
-            "Of several entries for one channel and topic the one that allows least counts; a push token's own entry says "
-                + "whether its device may get pushes; a deleted entry is no yes; a profile whose subscriptions can't be "
-                + "read is none. An opt-in counts for the address in its entry only, and an opt-out for every contact "
-                + "with that address.",
             Source.house
         ),
     ]

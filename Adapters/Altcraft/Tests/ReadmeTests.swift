@@ -1,5 +1,6 @@
 import PatchbayAdapterKit
 import PatchbayModel
+import PatchbayRecords
 import PatchbayTesting
 import Testing
 
@@ -32,12 +33,18 @@ import Testing
                 )
             ),
             ("codes", EventCodes.markdown),
-            ("file-settings", ImportSettings.table.markdown), ("consent-values", ReadmeTables.consent(.altcraft)),
+            ("file-settings", ImportSettings.table.markdown),
+            ("file-fields", ReadmeTables.fields([ImportRecord.table.summary, ImportSubscription.table.summary])),
+            ("consent-values", ReadmeTables.consent(.altcraft)),
         ]
             + ReadmeTables.of(
                 AltcraftDevice.descriptor,
-                [.capabilities, .limits, .fields, .replies, .findings, .rules]
+                [.capabilities, .limits, .fields, .replies]
             )
+            + [
+                ("findings", ReadmeTables.findings(FindingRow.altcraft, VendorFiles.altcraft.findings)),
+                ("rules", ReadmeTables.rules(Rule.altcraft, VendorFiles.altcraft.rules)),
+            ]
     }
 
     /// The tables of the server API.

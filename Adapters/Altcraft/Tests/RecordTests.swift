@@ -2,6 +2,7 @@ import PatchbayAdapterKit
 import PatchbayAltcraftSimulator
 import PatchbayJSON
 import PatchbayModel
+import PatchbayRecords
 import PatchbayTesting
 import Testing
 
@@ -19,7 +20,7 @@ import Testing
             "country": "country", "first_purchase": "date", "delivery_hour": "time", "last_visit": "timestamp",
             "interests": "choices", "lifetime_value": "decimal",
         ]
-        return RecordHarness(.altcraftProfiles, settings: known, of: AltcraftDevice.self, goldens: Goldens())
+        return RecordHarness(.altcraftProfiles, settings: known, of: .altcraft, goldens: Goldens())
     }()
 
     @Test(arguments: RecordCheck.all)
@@ -40,7 +41,7 @@ import Testing
         return (String(decoding: bytes, as: UTF8.self), findings)
     }
 
-    @Test(.shows("altcraft/X1", "altcraft/X2", "altcraft/F19", of: AltcraftDevice.self))
+    @Test(.shows("altcraft/X1", "altcraft/X2", "altcraft/F19"))
     func `a line finds its profile by the chosen matching`() throws {
         let contact = Contact(
             identifiers: Corpus.aino + [Identifier(.phone, "+358 9 555"), Identifier(.email, "second@example.com")]
@@ -61,7 +62,7 @@ import Testing
         #expect(refused.findings.map(\.code) == ["altcraft.record.matching"])
     }
 
-    @Test(.shows("altcraft/X3", "altcraft/X4", "altcraft/X5", "altcraft/X6", "altcraft/E3", of: AltcraftDevice.self))
+    @Test(.shows("altcraft/X3", "altcraft/X4", "altcraft/X5", "altcraft/X6", "altcraft/E3"))
     func `nobody is subscribed who did not say so`() throws {
         let contact = Contact(
             identifiers: Corpus.aino,
@@ -105,7 +106,7 @@ import Testing
         #expect(try write(unasked).findings.map(\.code) == ["altcraft.record.stateUnknown"])
     }
 
-    @Test(.shows("altcraft/X5", of: AltcraftDevice.self))
+    @Test(.shows("altcraft/X5"))
     func `a contact whose no has no resource is not written, unless the settings say so`() throws {
         let states: [Subscription.State] = [.unsubscribed, .suspended]
         for state in states {
@@ -165,7 +166,7 @@ import Testing
     }
 
     @Test(
-        .shows("altcraft/X9", of: AltcraftDevice.self),
+        .shows("altcraft/X9"),
         arguments: [
             ("+49 30 123456", "subscribed", .subscribed, 0), ("004930123456", "subscribed", .subscribed, 0),
             ("+4930999999", "subscribed", nil, 0), ("+4930999999", "unsubscribed", .unsubscribed, 1),
@@ -188,7 +189,7 @@ import Testing
     }
 
     @Test(
-        .shows("altcraft/X7", of: AltcraftDevice.self),
+        .shows("altcraft/X7"),
         arguments: [
             ("1990-02-22T21:00:00Z", "1990-02-23"), ("1990-02-23T05:00:00Z", "1990-02-23"),
             ("1990-02-23T00:00:00Z", "1990-02-23"), ("1990-02-23T12:00:00Z", "1990-02-23"),
@@ -206,7 +207,7 @@ import Testing
         #expect(record.findings.map(\.code) == ["altcraft.profile.identifier"])
     }
 
-    @Test(.shows("altcraft/X5", of: AltcraftDevice.self))
+    @Test(.shows("altcraft/X5"))
     func `a denied channel with an address is an opt-out of its own`() throws {
         var contact = Contact(
             identifiers: Corpus.aino,
@@ -245,7 +246,7 @@ import Testing
         #expect(all?.allSatisfy { $0["status"] == "unsubscribed" } == true)
     }
 
-    @Test(.shows("altcraft/F19", "altcraft/F20", of: AltcraftDevice.self))
+    @Test(.shows("altcraft/F19", "altcraft/F20"))
     func `a value that is written otherwise is noted`() throws {
         let contact = Contact(
             identifiers: [
@@ -271,7 +272,7 @@ import Testing
         #expect(try write(plain).findings.isEmpty)
     }
 
-    @Test(.shows("altcraft/T7", "altcraft/X3", of: AltcraftDevice.self))
+    @Test(.shows("altcraft/T7", "altcraft/X3"))
     func `a push token needs a provider and the person's word`() throws {
         let strange = Device(pushToken: PushToken("t", service: .fcm))
         let contact = Contact(identifiers: Corpus.aino, devices: [Corpus.phone, strange])
@@ -296,7 +297,7 @@ import Testing
         )
     }
 
-    @Test(.shows("altcraft/F14", "altcraft/F20", "altcraft/F12", of: AltcraftDevice.self))
+    @Test(.shows("altcraft/F14", "altcraft/F20", "altcraft/F12"))
     func `what has no home is named`() throws {
         let contact = Contact(
             identifiers: [Identifier(.external, "c-1"), Identifier("card", "6004")],
@@ -393,7 +394,7 @@ import Testing
     }
 
     @Test(
-        .shows("altcraft/X3", of: AltcraftDevice.self),
+        .shows("altcraft/X3"),
         arguments: [
             (["resources": ["a": "4", "b": "4"]], ["resources.b"]),
             (["resources": ["a": "4", "b": " 04 ", "c": "4"]], ["resources.b", "resources.c"]),
@@ -428,7 +429,7 @@ import Testing
         return records
     }
 
-    @Test(.shows("altcraft/X7", "altcraft/X8", of: AltcraftDevice.self))
+    @Test(.shows("altcraft/X7", "altcraft/X8"))
     func `a profile data object is read as it is exported`() throws {
         let line = """
             {"id":"p-1","customer_number":"c-1","email":"a@b.example","phones":["+358401234567"],"_sex":2,"_bdate":"1990-04-01",\
@@ -482,7 +483,7 @@ import Testing
     }
 
     @Test(
-        .shows("altcraft/X9", of: AltcraftDevice.self),
+        .shows("altcraft/X9"),
         arguments: [
             (["subscribed", "unsubscribed"], Subscription.State.unsubscribed),
             (["unsubscribed", "subscribed"], .unsubscribed),
@@ -501,7 +502,7 @@ import Testing
         #expect(isReported == (Set(words).count > 1))
     }
 
-    @Test(.shows("altcraft/X9", of: AltcraftDevice.self))
+    @Test(.shows("altcraft/X9"))
     func `a push token's own entry says whether its device may get pushes`() throws {
         func push(_ token: String, _ status: String, resource: Int = 31) -> String {
             entry(
@@ -527,7 +528,7 @@ import Testing
     }
 
     @Test(
-        .shows("altcraft/X9", of: AltcraftDevice.self),
+        .shows("altcraft/X9"),
         arguments: [
             ("{\"channel\":\"email\",\"status\":\"unsubscribed\"}", "subscriptions"),
             ("\"unsubscribed\"", "subscriptions"),
@@ -543,7 +544,7 @@ import Testing
     }
 
     @Test(
-        .shows("altcraft/X4", of: AltcraftDevice.self),
+        .shows("altcraft/X4"),
         arguments: ["\"opted_out\"", "\"Unsubscribe\"", "\"\"", "7", "true", "[\"unsubscribed\"]"]
     )
     func `a status that is none of the vendor's words may be a no, so the profile is none`(_ status: String) throws {
@@ -557,7 +558,7 @@ import Testing
     }
 
     @Test(
-        .shows("altcraft/X3", of: AltcraftDevice.self),
+        .shows("altcraft/X3"),
         arguments: [
             ("9", "9"), ("\"9\"", "9"), ("\" 9 \"", "9"), ("9.0", "9"), ("\"9.00\"", "9"), ("90e-1", "9"),
             ("32", "weekly_offers"), ("\"32\"", "weekly_offers"), ("31", "–"), ("\"31\"", "–"), ("31.0", "–"),
@@ -572,7 +573,7 @@ import Testing
     }
 
     @Test(
-        .shows("altcraft/X3", of: AltcraftDevice.self),
+        .shows("altcraft/X3"),
         arguments: ["", "null", "0", "-9", "9.5", "1e999999999", "\"\"", "\"nine\"", "\"09\"", "true", "[9]"]
     )
     func `an entry without a resource says nothing of a whole channel`(_ number: String) throws {
@@ -591,7 +592,7 @@ import Testing
         }
     }
 
-    @Test(.shows("altcraft/X3", of: AltcraftDevice.self))
+    @Test(.shows("altcraft/X3"))
     func `a resource without a name is not taken for the topic that is called like its number`() throws {
         let entry = entry("email", "subscribed", "\"resource_id\":9")
         let line = "{\"customer_number\":\"c-1\",\"subscriptions\":[\(entry)]}"
@@ -606,7 +607,7 @@ import Testing
 
     private func live(_ status: String) -> String { entry("push", status) }
 
-    @Test(.shows("altcraft/X9", of: AltcraftDevice.self))
+    @Test(.shows("altcraft/X9"))
     func `a deleted entry is no yes, and no device`() throws {
         let rows: [([String], Subscription.State?, [String])] = [
             ([deleted("subscribed")], nil, ["deleted"]), ([deleted("unsubscribed")], .unsubscribed, []),
@@ -632,7 +633,7 @@ import Testing
     }
 
     @Test(
-        .shows("altcraft/X7", of: AltcraftDevice.self),
+        .shows("altcraft/X7"),
         arguments: [
             ("\"points\":1e999999999", "points"), ("\"points\":{\"action\":\"set\",\"value\":1e999999999}", "points"),
             ("\"scores\":[1,[2,1e999999999]]", "scores"), ("\"home\":{\"x\":{\"y\":1e999999999}}", "home"),
@@ -653,7 +654,7 @@ import Testing
         )
     }
 
-    @Test(.shows("altcraft/X7", of: AltcraftDevice.self))
+    @Test(.shows("altcraft/X7"))
     func `what is null says nothing`() throws {
         let line = """
             {"customer_number":"c-1","points":null,"level":{"action":"set","value":null},"scores":[1,null],"home":{"x":null,"y":2}}

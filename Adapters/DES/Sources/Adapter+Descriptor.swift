@@ -11,8 +11,8 @@ extension DESDevice {
         delivery: .init(timeout: .seconds(30), usesCredentials: true),
         capabilities: capabilities,
         tables: .init(
-            rules: Rule.des + Rule.desFiles,
-            findings: FindingRow.des + ContactFileFindings.des.all,
+            rules: Rule.des,
+            findings: FindingRow.des,
             reasonsOfState: [
                 FindingRow.notRegistered, .identifierMissing, .contactOfAnother, .contactOvertaken, .neverSent,
                 .leavingRefused, .inboxUnknown,

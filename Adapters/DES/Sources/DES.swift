@@ -1,12 +1,10 @@
 public import PatchbayAdapterKit
 
 extension AdapterModule {
-    /// DES, the Device Event Service of SAP Emarsys: the device API, and the contact files of the platform.
+    /// DES, the Device Event Service of SAP Emarsys: the device API.
     public static let des = AdapterModule(
         id: DESDevice.descriptor.id,
         title: DESDevice.descriptor.title,
-        apis: [DESDevice.self],
-        loads: ImportRoute.des,
-        formats: [.desContacts]
+        apis: [DESDevice.self]
     )
 }

@@ -1,6 +1,7 @@
-public import PatchbayAdapterKit
+import PatchbayAdapterKit
 import PatchbayJSON
 import PatchbayModel
+public import PatchbayRecords
 
 extension RecordFormat {
     /// Contacts of the platform, in the format of its data import and export.

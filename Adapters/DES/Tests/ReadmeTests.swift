@@ -1,4 +1,5 @@
 import PatchbayAdapterKit
+import PatchbayRecords
 import PatchbayTesting
 import Testing
 
@@ -30,7 +31,8 @@ import Testing
                     CallOption.all.map { ["`\($0.name)`", $0.form, $0.uses] }
                 )
             ),
-        ] + ReadmeTables.of(DESDevice.descriptor, [.replies, .capabilities, .rules])
+        ] + ReadmeTables.of(DESDevice.descriptor, [.replies, .capabilities])
+            + [("rules", ReadmeTables.rules(Rule.des, VendorFiles.des.rules))]
     }
 
     @Test func `the tables are those of the code`() throws { try ReadmeTables().check(tables) }

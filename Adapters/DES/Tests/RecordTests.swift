@@ -1,6 +1,7 @@
 import PatchbayAdapterKit
 import PatchbayJSON
 import PatchbayModel
+import PatchbayRecords
 import PatchbayTesting
 import Testing
 
@@ -21,7 +22,7 @@ import Testing
             "first_purchase": "date", "delivery_hour": "time", "last_visit": "timestamp", "interests": "choices",
         ],
     ]
-    private static let harness = RecordHarness(.desContacts, settings: settings, of: DESDevice.self, goldens: Goldens())
+    private static let harness = RecordHarness(.desContacts, settings: settings, of: .des, goldens: Goldens())
 
     @Test(arguments: RecordCheck.all)
     func conforms(_ check: RecordCheck) throws { try check.run(on: Self.harness) }
@@ -41,7 +42,7 @@ import Testing
         return records
     }
 
-    @Test(.shows("des/F1", "des/F2", "des/F3", "des/F4", "des/F5", "des/F7", "des/F9", of: DESDevice.self))
+    @Test(.shows("des/F1", "des/F2", "des/F3", "des/F4", "des/F5", "des/F7", "des/F9"))
     func `a file has the vendor's field names, and nothing that its import can't take`() throws {
         let contact = Contact(
             identifiers: Corpus.aino,
@@ -68,7 +69,7 @@ import Testing
         )
     }
 
-    @Test(.shows("des/F6", "des/F8", "des/F10", "des/F11", of: DESDevice.self))
+    @Test(.shows("des/F6", "des/F8", "des/F10", "des/F11"))
     func `a contact needs the field that finds it, and its devices stay where they are`() throws {
         let contact = Contact(
             identifiers: [Identifier(.external, "c-1")],

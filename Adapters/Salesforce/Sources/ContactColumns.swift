@@ -1,6 +1,7 @@
 import PatchbayAdapterKit
 import PatchbayJSON
 import PatchbayModel
+import PatchbayRecords
 
 /// The settings of a contact file and the meaning of its columns.
 struct ContactFileSettings: AdapterSettings {
@@ -227,7 +228,7 @@ extension ContactFileFindings {
         .salesforce,
         key: "the contact key",
         canChooseKey: true,
-        keeping: FindingRow.salesforceFiles,
+        keeping: FindingRow.salesforceOwn,
         keyBlank: .rowKeyBlank
     )
 }

@@ -97,8 +97,6 @@ extension AdapterModule {
     public static let salesforce = AdapterModule(
         id: SalesforceDevice.descriptor.id,
         title: SalesforceDevice.descriptor.title,
-        apis: [SalesforceDevice.self, SalesforceServer.self],
-        loads: ImportRoute.salesforce,
-        formats: [.salesforceContacts, .salesforceMobile]
+        apis: [SalesforceDevice.self, SalesforceServer.self]
     )
 }

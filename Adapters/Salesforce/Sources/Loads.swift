@@ -1,4 +1,17 @@
 import PatchbayAdapterKit
+import PatchbayModel
+public import PatchbayRecords
+
+extension VendorFiles {
+    /// The contact files of Salesforce Marketing Cloud Engagement.
+    public static let salesforce = VendorFiles(
+        id: "salesforce",
+        formats: [.salesforceContacts, .salesforceMobile],
+        loads: ImportRoute.salesforce,
+        rules: Rule.salesforceFiles,
+        findings: FindingRow.salesforceFiles
+    )
+}
 
 extension ImportRoute {
     /// The vendor's ways in for a back end, where people carry the file.

@@ -1,6 +1,7 @@
 import PatchbayAdapterKit
 import PatchbayJSON
 import PatchbayModel
+import PatchbayRecords
 
 extension RecordFormat {
     /// Contact exports, and files for a data extension: delimited text with a header. Rows may also be JSON when reading.

@@ -2,6 +2,7 @@ import Foundation
 import PatchbayAdapterKit
 import PatchbayJSON
 import PatchbayModel
+import PatchbayRecords
 import PatchbayTesting
 import Testing
 
@@ -158,7 +159,7 @@ import Testing
         let named =
             descriptor.tables.findings.compactMap(\.rule) + SalesforceSettings.table.rows.compactMap(\.rule)
             + descriptor.tables.fields.flatMap { $0.rows.map(\.rule) } + descriptor.tables.replies.rows.map(\.rule)
-            + descriptor.tables.limits.compactMap(\.rule) + AdapterModule.salesforce.formats.flatMap(\.rules)
+            + descriptor.tables.limits.compactMap(\.rule)
         #expect(named.filter { !rules.contains($0) } == [])
         #expect(
             descriptor.tables.findings.allSatisfy { !$0.remedy.isEmpty && ($0.severity != .error || $0.error != nil) }

@@ -1,4 +1,5 @@
 import PatchbayAdapterKit
+import PatchbayRecords
 import PatchbayTesting
 import Testing
 
@@ -15,7 +16,8 @@ import Testing
             ("consent-values", ReadmeTables.consent(.salesforce)),
             ("columns", ReadmeTables.columns(ContactFile.markdown(.salesforceContacts))),
             ("mobile-columns", ReadmeTables.columns(ContactFile.markdown(.salesforceMobile, onlyWritten: true))),
-        ] + ReadmeTables.of(SalesforceDevice.descriptor, [.capabilities, .limits, .replies, .rules])
+        ] + ReadmeTables.of(SalesforceDevice.descriptor, [.capabilities, .limits, .replies])
+            + [("rules", ReadmeTables.rules(SalesforceRules.all, VendorFiles.salesforce.rules))]
     }
 
     /// The tables of the server API.

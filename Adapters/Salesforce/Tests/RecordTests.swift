@@ -2,6 +2,7 @@ import Foundation
 import PatchbayAdapterKit
 import PatchbayJSON
 import PatchbayModel
+import PatchbayRecords
 import PatchbayTesting
 import Testing
 
@@ -29,13 +30,13 @@ import Testing
     private static let rows = RecordHarness(
         .salesforceContacts,
         settings: settings,
-        of: SalesforceDevice.self,
+        of: .salesforce,
         goldens: Goldens(subfolder: "rows")
     )
     private static let mobile = RecordHarness(
         .salesforceMobile,
         settings: ["lostOptOuts": "warn"],
-        of: SalesforceDevice.self,
+        of: .salesforce,
         extras: [
             (
                 "mobile",
@@ -56,7 +57,7 @@ import Testing
     @Test(arguments: RecordCheck.all)
     func `mobile contacts conform`(_ check: RecordCheck) throws { try check.run(on: Self.mobile) }
 
-    @Test(.shows("salesforce/F11", "salesforce/F12", "salesforce/F13", "salesforce/F14", of: SalesforceDevice.self))
+    @Test(.shows("salesforce/F11", "salesforce/F12", "salesforce/F13", "salesforce/F14"))
     func `the mobile import takes digits, and a no by its word`() throws {
         func write(_ contact: Contact, _ format: RecordFormat = .salesforceMobile) throws -> (String, [Finding]) {
             guard var writer = try format.makeWriter?([:]) else { throw CancellationError() }
@@ -98,7 +99,7 @@ import Testing
     }
 
     @Test(
-        .shows("salesforce/F14", of: SalesforceDevice.self),
+        .shows("salesforce/F14"),
         arguments: [Subscription.State.unsubscribed, .suspended]
     )
     func `a no without a column keeps the contact out, whichever no it is`(_ state: Subscription.State) throws {
@@ -206,7 +207,7 @@ import Testing
     }
 
     private func records(_ bytes: [UInt8], _ settings: JSONObject = [:], chunk: Int = .max) throws -> [SourceRecord] {
-        let format = try #require(AdapterModule.salesforce.formats.first { $0.id == "salesforce.contacts" })
+        let format = try #require(VendorFiles.salesforce.formats.first { $0.id == "salesforce.contacts" })
         let makeReader = try #require(format.makeReader)
         var settings = settings
         if settings["onInvalid"] == nil { settings["onInvalid"] = "reject" }
@@ -819,7 +820,7 @@ import Testing
         for field in row.fields {
             let isMobile = field == ConsentTable.mobileStatus
             let id = isMobile ? "salesforce.mobile" : "salesforce.contacts"
-            let format = try #require(AdapterModule.salesforce.formats.first { $0.id == id })
+            let format = try #require(VendorFiles.salesforce.formats.first { $0.id == id })
             let make = try #require(format.makeReader)
             let column = isMobile ? "_Status" : field
             for value in row.values {

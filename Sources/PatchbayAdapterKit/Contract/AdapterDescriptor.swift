@@ -140,7 +140,7 @@ extension AdapterDescriptor {
     }
 }
 
-/// The APIs and file formats of one vendor's module, which a composition root registers.
+/// APIs of one vendor, which a composition root registers: an app the device API, a back end also the server API.
 public struct AdapterModule: Sendable {
     /// The vendor's id, which equals the id of its device API.
     public let id: AdapterID
@@ -148,19 +148,9 @@ public struct AdapterModule: Sendable {
     public let title: String
     /// The vendor's APIs.
     public let apis: [any VendorAdapter.Type]
-    /// The bulk import routes that the vendor documents.
-    public let loads: [ImportRoute]
-    /// The vendor's export and import file formats.
-    public let formats: [RecordFormat]
 
     /// Creates a module.
-    public init(
-        id: AdapterID,
-        title: String,
-        apis: [any VendorAdapter.Type],
-        loads: [ImportRoute] = [],
-        formats: [RecordFormat] = []
-    ) {
-        (self.id, self.title, self.apis, self.loads, self.formats) = (id, title, apis, loads, formats)
+    public init(id: AdapterID, title: String, apis: [any VendorAdapter.Type]) {
+        (self.id, self.title, self.apis) = (id, title, apis)
     }
 }

@@ -2,6 +2,7 @@ import PatchbayAdapterKit
 import PatchbayJSON
 import PatchbayMigration
 import PatchbayModel
+import PatchbayRecords
 
 extension Command {
     static let adapters = Command(
@@ -32,7 +33,7 @@ extension Command {
                     "\(path) names no test that shows a rule. `make rules` writes Tests/rule-evidence.ndjson."
                 )
             }
-            try AdaptersReport.rules(of: descriptors, shownBy: evidence, on: session)
+            try AdaptersReport.rules(of: modules, shownBy: evidence, on: session)
         } else if session.isJSON {
             try session.console.data(.array(modules.flatMap(AdaptersReport.json)))
         } else {
@@ -54,8 +55,7 @@ extension Session {
             let ids = module.apis.map { $0.descriptor.id.rawValue }
             if ids.contains(where: { $0.prefix { $0 != "-" } == name }) { return module }
             let named = module.apis.filter { $0.descriptor.id.rawValue == name }
-            return named.isEmpty
-                ? nil : AdapterModule(id: module.id, title: module.title, apis: named, formats: module.formats)
+            return named.isEmpty ? nil : AdapterModule(id: module.id, title: module.title, apis: named)
         }
         guard found.isEmpty else { return found }
         let known = Vendors.modules.flatMap(\.apis).map { $0.descriptor.id.rawValue }
@@ -64,6 +64,20 @@ extension Session {
             "Unknown adapter \"\(name)\".\(guess) Adapters: \(known.joined(separator: ", ")).",
             command: invocation.command.name
         )
+    }
+}
+
+extension AdapterModule {
+    /// The vendor's file formats.
+    fileprivate var files: VendorFiles? { Vendors.files.first { $0.id == id } }
+    fileprivate var formats: [RecordFormat] { files?.formats ?? [] }
+
+    /// The rules of an API; for the device API named as the vendor, also those of its files.
+    fileprivate func rules(of descriptor: AdapterDescriptor) -> [Rule] {
+        let own = descriptor.tables.rules
+        guard descriptor.id == id, let files else { return own }
+        let known = Set(own.map(\.id))
+        return own + files.rules.filter { !known.contains($0.id) }
     }
 }
 
@@ -100,7 +114,7 @@ extension RecordFormat {
                 "capabilities": .object(JSONObject(capabilities)),
                 "limits": .array(limits),
                 "formats": .array(formats),
-                "rules": .integer(descriptor.tables.rules.count),
+                "rules": .integer(module.rules(of: descriptor).count),
             ]
         }
     }
@@ -151,10 +165,14 @@ extension RecordFormat {
         }
     }
 
-    static func rules(of descriptors: [AdapterDescriptor], shownBy evidence: RuleEvidence, on session: Session) throws {
+    static func rules(of modules: [AdapterModule], shownBy evidence: RuleEvidence, on session: Session) throws {
         let tests = evidence.tests
-        let rules = descriptors.flatMap { each in each.tables.rules.map { (adapter: each.id, rule: $0) } }
-            .sorted { ($0.adapter, $0.rule.id) < ($1.adapter, $1.rule.id) }
+        let rules = modules.flatMap { module in
+            module.apis.map { $0.descriptor }.flatMap { each in
+                module.rules(of: each).map { (adapter: each.id, rule: $0) }
+            }
+        }
+        .sorted { ($0.adapter, $0.rule.id) < ($1.adapter, $1.rule.id) }
         guard session.isJSON else {
             for (_, rule) in rules {
                 let shown = tests.isEmpty ? "" : "; \((tests[rule.id] ?? []).count.counted("test"))"

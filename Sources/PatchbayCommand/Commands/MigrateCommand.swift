@@ -3,6 +3,7 @@ import PatchbayAdapterKit
 import PatchbayJSON
 import PatchbayMigration
 import PatchbayModel
+import PatchbayRecords
 import PatchbaySystem
 
 extension Command {

@@ -4,6 +4,7 @@ import PatchbayAdapterKit
 import PatchbayJSON
 import PatchbayMigration
 import PatchbayModel
+import PatchbayRecords
 
 /// The parts that the migration commands share: source, target, settings, and the types of attributes.
 @MainActor struct MigrationSetup {
@@ -248,7 +249,7 @@ extension Session {
 
     /// The file format that a flag names.
     func format(_ flag: Flag) throws(UsageError) -> RecordFormat {
-        let formats = [.neutralContacts] + Vendors.modules.flatMap(\.formats)
+        let formats = [.neutralContacts] + Vendors.files.flatMap(\.formats)
         let id = invocation.text(flag) ?? ""
         if let format = formats.first(where: { $0.id == id }) { return format }
         let takesServers = flag == .to && invocation.command.flags.contains(.provider)

@@ -2,6 +2,7 @@ import Patchbay
 import PatchbayAdapterKit
 import PatchbayJSON
 import PatchbayMigration
+import PatchbayRecords
 
 extension Command {
     static let migrateSplit = Command(

@@ -2,6 +2,7 @@ import PatchbayAdapterKit
 import PatchbayJSON
 import PatchbayMigration
 import PatchbayModel
+import PatchbayRecords
 
 extension Session {
     /// Names the format of a JSON file whose first record the chosen source format cannot read and another one can.
@@ -10,7 +11,7 @@ extension Session {
         else {
             return
         }
-        let others = ([.neutralContacts] + Vendors.modules.flatMap(\.formats)).filter { $0.id != source.id }
+        let others = ([.neutralContacts] + Vendors.files.flatMap(\.formats)).filter { $0.id != source.id }
         guard let likely = others.first(where: { head.isRead(by: $0, [:]) }) else { return }
         console.say(
             "patchbay: \(path) looks like the format \(likely.id), not \(source.id). If it is, use --from \(likely.id).",

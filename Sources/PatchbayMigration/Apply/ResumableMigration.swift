@@ -2,6 +2,7 @@ public import Patchbay
 import PatchbayAdapterKit
 public import PatchbayJSON
 import PatchbayModel
+import PatchbayRecords
 import PatchbaySystem
 
 /// A migration from a file to files that can be resumed after an interruption at any moment, with the same result.

@@ -2,6 +2,7 @@ import Patchbay
 import PatchbayAdapterKit
 import PatchbayJSON
 import PatchbayModel
+import PatchbayRecords
 import PatchbaySystem
 
 /// The cases of ``RecordForm`` without the values that belong to one field.

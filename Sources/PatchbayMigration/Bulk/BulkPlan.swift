@@ -2,6 +2,7 @@ import Patchbay
 import PatchbayAdapterKit
 import PatchbayJSON
 import PatchbayModel
+import PatchbayRecords
 
 /// The data that a thread needs to map chunks of a source. Each thread compiles it.
 struct BulkPlan: Sendable {

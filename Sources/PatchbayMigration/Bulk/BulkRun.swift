@@ -2,6 +2,7 @@ import Foundation
 import PatchbayAdapterKit
 import PatchbayJSON
 import PatchbayModel
+import PatchbayRecords
 
 /// One run of a migration. Several threads map chunks, and the results are written in order.
 ///

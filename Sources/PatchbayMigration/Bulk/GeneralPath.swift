@@ -1,6 +1,7 @@
 import Patchbay
 import PatchbayAdapterKit
 import PatchbayModel
+import PatchbayRecords
 
 /// Migrates any record: it reads bytes into a contact and writes the contact to bytes. Only this path reports problems of a
 /// record.

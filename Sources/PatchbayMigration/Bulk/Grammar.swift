@@ -1,5 +1,6 @@
 import PatchbayAdapterKit
 import PatchbayModel
+import PatchbayRecords
 
 /// The JSON syntax between values, and the values that are read. No function skips a byte that it did not examine.
 enum Grammar {

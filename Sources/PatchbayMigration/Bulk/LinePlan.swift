@@ -2,6 +2,7 @@ import Patchbay
 import PatchbayAdapterKit
 import PatchbayJSON
 import PatchbayModel
+import PatchbayRecords
 
 /// A compiled layout of lines: the steps that write a view, and their data.
 struct LinePlan: BitwiseCopyable {

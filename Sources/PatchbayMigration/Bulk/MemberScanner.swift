@@ -1,5 +1,6 @@
 import PatchbayAdapterKit
 import PatchbayModel
+import PatchbayRecords
 
 /// Reads a record of a source into a view.
 protocol RecordScanner: BitwiseCopyable {

@@ -1,5 +1,6 @@
 import PatchbayAdapterKit
 import PatchbayModel
+import PatchbayRecords
 
 /// Days and instants in the fields of a file, read by the rules of ``FieldForms``.
 ///

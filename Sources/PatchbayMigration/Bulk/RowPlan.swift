@@ -2,6 +2,7 @@ import Patchbay
 import PatchbayAdapterKit
 import PatchbayJSON
 import PatchbayModel
+import PatchbayRecords
 
 /// The columns of a contact file, compiled for ``LineWriter``: the part of a view that fills each column, and its form.
 ///

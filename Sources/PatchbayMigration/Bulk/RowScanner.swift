@@ -1,6 +1,7 @@
 import PatchbayAdapterKit
 import PatchbayJSON
 import PatchbayModel
+import PatchbayRecords
 import PatchbaySystem
 
 /// Reads a contact from a row of delimited text into a view, byte by byte.

@@ -1,5 +1,6 @@
 import PatchbayAdapterKit
 import PatchbayModel
+import PatchbayRecords
 
 /// A field of the row that is being written.
 struct Cell: BitwiseCopyable {

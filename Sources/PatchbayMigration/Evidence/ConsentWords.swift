@@ -1,6 +1,7 @@
 import PatchbayAdapterKit
 import PatchbayJSON
 import PatchbayModel
+import PatchbayRecords
 
 /// The consent decisions of a contact, or of a record of a file.
 struct ConsentWords: Hashable {

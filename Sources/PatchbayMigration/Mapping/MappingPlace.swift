@@ -1,5 +1,6 @@
 import PatchbayAdapterKit
 public import PatchbayModel
+import PatchbayRecords
 
 /// A part of a contact that a mapping rule reads or writes: `attributes.city`, `identifiers.email`, `locale`, `timeZone`,
 /// `tags`, `tags.vip`, `subscriptions.email/weekly`.

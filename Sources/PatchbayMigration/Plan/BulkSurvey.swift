@@ -1,6 +1,7 @@
 import Patchbay
 import PatchbayAdapterKit
 import PatchbayModel
+import PatchbayRecords
 
 /// Counts views as ``Survey`` counts contacts: numbers at places in an arena, told by name once a job is done.
 ///

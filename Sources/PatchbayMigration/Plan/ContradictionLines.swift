@@ -1,5 +1,6 @@
 import PatchbayAdapterKit
 import PatchbayModel
+import PatchbayRecords
 
 extension Migration {
     /// A larger source is not read twice for lines alone.

@@ -1,6 +1,7 @@
-public import PatchbayAdapterKit
+import PatchbayAdapterKit
 public import PatchbayJSON
 import PatchbayModel
+public import PatchbayRecords
 
 extension RecordFormat {
     /// Settings that also say which form the dates of each column have, as far as the values show it.

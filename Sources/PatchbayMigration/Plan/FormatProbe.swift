@@ -1,6 +1,7 @@
 import PatchbayAdapterKit
 import PatchbayJSON
 import PatchbayModel
+import PatchbayRecords
 
 /// Finds out what a format holds by writing samples with it: what it claims matters less than what it does.
 struct FormatProbe {

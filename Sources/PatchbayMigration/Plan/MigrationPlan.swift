@@ -1,6 +1,7 @@
 public import PatchbayAdapterKit
 public import PatchbayJSON
 public import PatchbayModel
+public import PatchbayRecords
 
 /// What a migration would do with a source, known before anything is written: what is there, what does not survive, what
 /// collides, and how much work the target has with it.

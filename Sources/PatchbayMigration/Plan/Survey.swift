@@ -1,5 +1,6 @@
 import PatchbayAdapterKit
 import PatchbayModel
+import PatchbayRecords
 
 /// What a source holds, counted while it is read. Both ways of reading count the same.
 struct Survey: Sendable {

@@ -1,5 +1,6 @@
 import PatchbayAdapterKit
 import PatchbayModel
+import PatchbayRecords
 
 /// Gathers a survey over a whole run, and counts the keys.
 final class Surveyor {

@@ -1,6 +1,7 @@
 import PatchbayAdapterKit
 import PatchbayJSON
 import PatchbayModel
+import PatchbayRecords
 
 extension Migration {
     /// Leaves out the columns of the target file that no record of a source and no mapping rule can fill.

@@ -1,5 +1,6 @@
 import PatchbayAdapterKit
 import PatchbayModel
+import PatchbayRecords
 
 extension MigrationPlan {
     /// The plan as one page for people: no script, no request to anywhere, readable in light and in dark.

@@ -2,6 +2,7 @@ import Patchbay
 import PatchbayAdapterKit
 public import PatchbayJSON
 import PatchbayModel
+import PatchbayRecords
 import PatchbaySystem
 
 /// A migration from a file through a vendor's server API. The engine delivers the operations with the API's rate limit,

@@ -2,6 +2,7 @@ import Patchbay
 import PatchbayAdapterKit
 import PatchbayJSON
 import PatchbayModel
+import PatchbayRecords
 
 /// Writes the results, a JSON object a line (`Schemas/migration/result`): the number of the row, its verdict, the outcomes
 /// of its operations, and the findings. The results contain no personal data.

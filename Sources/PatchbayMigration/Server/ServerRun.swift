@@ -2,6 +2,7 @@ public import Patchbay
 public import PatchbayAdapterKit
 import PatchbayJSON
 import PatchbayModel
+import PatchbayRecords
 
 /// The surroundings of a run through a server API: network, clocks, observers and cancellation.
 public struct ServerSurroundings {

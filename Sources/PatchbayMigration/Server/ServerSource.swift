@@ -1,5 +1,6 @@
 import PatchbayAdapterKit
 import PatchbayJSON
+import PatchbayRecords
 
 /// The source of a run through a server API. It knows the place of each record without a verdict, so that the next run can
 /// resume there.

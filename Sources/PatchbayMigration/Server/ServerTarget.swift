@@ -2,6 +2,7 @@ public import Patchbay
 public import PatchbayAdapterKit
 public import PatchbayJSON
 import PatchbayModel
+public import PatchbayRecords
 import Synchronization
 
 /// A vendor's server API as the target of a migration. It is a provider of a configuration.

@@ -2,6 +2,7 @@ import Patchbay
 import PatchbayAdapterKit
 import PatchbayJSON
 import PatchbayModel
+import PatchbayRecords
 import PatchbaySystem
 
 /// Undoes a migration through a server API with its journal: the earlier values are restored, and contacts that did not

@@ -1,6 +1,7 @@
 public import PatchbayAdapterKit
 public import PatchbayJSON
 import PatchbayModel
+public import PatchbayRecords
 
 /// Splits a file of contacts into files that a vendor's import accepts. The file is split between two records, and each
 /// part has the bytes before the first record and after the last one.

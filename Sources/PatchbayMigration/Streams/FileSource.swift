@@ -1,4 +1,5 @@
 public import PatchbayAdapterKit
+package import PatchbayRecords
 import PatchbaySystem
 
 /// Reads a file, or standard input, in chunks.

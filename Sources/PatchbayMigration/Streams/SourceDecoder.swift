@@ -1,5 +1,6 @@
 import CZlib
 import PatchbayAdapterKit
+import PatchbayRecords
 import PatchbaySystem
 
 /// Decodes the bytes of a compressed file, or of one in UTF-16, for a reader.

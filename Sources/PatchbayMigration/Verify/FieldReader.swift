@@ -1,6 +1,7 @@
 import PatchbayAdapterKit
 import PatchbayJSON
 import PatchbayModel
+import PatchbayRecords
 
 /// Reads the records of a target file as fields in neutral terms.
 struct FieldReader {

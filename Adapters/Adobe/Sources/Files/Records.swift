@@ -1,6 +1,7 @@
-public import PatchbayAdapterKit
+import PatchbayAdapterKit
 import PatchbayJSON
 import PatchbayModel
+public import PatchbayRecords
 
 extension RecordFormat {
     /// Profiles of Campaign: flat files with a header.

@@ -12,8 +12,8 @@ extension AdobeDevice {
         delivery: .init(timeout: .seconds(5)),
         capabilities: capabilities,
         tables: .init(
-            rules: Rule.adobe + Rule.adobeFiles,
-            findings: FindingRow.adobe + ContactFileFindings.adobe.all + [ContactFileFindings.adobe.otherKey],
+            rules: Rule.adobe,
+            findings: FindingRow.adobe,
             reasonsOfState: [FindingRow.personOther, .personLeft, .identityForgotten, .tokenKept].map(\.code),
             replies: .adobeHits,
             fields: [

@@ -7,7 +7,7 @@ enum AltcraftServerRules: Sendable {
     static let own: [Rule] = table.map { Rule(.altcraft($0.0), $0.1, source: $0.2) }
 
     /// All rules of this API.
-    static let all: [Rule] = own + Rule.altcraft.filter { shared.contains($0.id) }
+    static let all: [Rule] = own + (Rule.altcraft + Rule.altcraftImports).filter { shared.contains($0.id) }
 
     private static let shared: Set<RuleID> = Set(
         [

@@ -1,3 +1,4 @@
+public import PatchbayAdapterKit
 public import PatchbayJSON
 public import PatchbayModel
 

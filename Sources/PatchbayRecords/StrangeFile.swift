@@ -1,3 +1,4 @@
+import PatchbayAdapterKit
 import PatchbayJSON
 
 /// The kind of a file without records of the expected format, if its first bytes prove it.

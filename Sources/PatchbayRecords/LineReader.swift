@@ -1,3 +1,4 @@
+public import PatchbayAdapterKit
 import PatchbayJSON
 
 /// The records of a file with one record per line, numbered; empty lines are skipped. A JSON file may also be an array of

@@ -57,26 +57,13 @@ public struct PhoneNumber: Hashable, Sendable {
     }
 
     /// Returns the number with the country's calling code, if it has none.
-    private func international(in country: CountryCode) -> String? {
+    package func international(in country: CountryCode) -> String? {
         guard let rule = Self.callingCodes[country.text] else { return nil }
         let isLong = digits.hasPrefix(rule.code) && digits.utf8.count >= Self.fewestDigitsWithoutPlus
         if isInternational || isLong && !hasAreaCode { return digits }
         let isTrunk = !rule.trunk.isEmpty && digits.hasPrefix(rule.trunk)
         let number = rule.code + digits.dropFirst(isTrunk ? rule.trunk.utf8.count : 0)
         return (8...15).contains(number.utf8.count) ? number : nil
-    }
-
-    /// Returns a text as a reader uses it: without the fraction that a spreadsheet adds, and with the calling code of a default
-    /// country if it has none.
-    package static func cleaned(_ text: String, in country: CountryCode?) -> String {
-        var text = text
-        if text.hasSuffix(".0"), text.dropLast(2).allSatisfy({ ("0"..."9").contains($0) || $0 == "+" }) {
-            text.removeLast(2)
-        }
-        guard let country, FieldForm.isPhone(text) else { return text }
-        let number = PhoneNumber(text)
-        guard !number.isInternational, let digits = number.international(in: country) else { return text }
-        return "+\(digits)"
     }
 
     /// Returns the calling code of a country; nil if there is none.

@@ -1,3 +1,5 @@
+public import PatchbayAdapterKit
+
 /// A vendor's rules for its contact files, by subject.
 public struct ContactFileRules: Sendable {
     /// How the text is divided into fields. Findings name the last rule.

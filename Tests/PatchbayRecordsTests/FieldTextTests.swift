@@ -1,7 +1,8 @@
 import PatchbayModel
+import PatchbayAdapterKit
 import Testing
 
-@testable import PatchbayAdapterKit
+@testable import PatchbayRecords
 
 @Suite("Times, instants and words in fields") struct FieldTextTests {
     @Test(arguments: [

@@ -1,3 +1,4 @@
+import PatchbayAdapterKit
 public import PatchbayJSON
 public import PatchbayModel
 

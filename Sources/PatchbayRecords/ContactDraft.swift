@@ -1,3 +1,4 @@
+import PatchbayAdapterKit
 import PatchbayJSON
 import PatchbayModel
 

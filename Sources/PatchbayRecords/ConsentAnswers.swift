@@ -1,3 +1,4 @@
+import PatchbayAdapterKit
 import PatchbayModel
 
 /// The common consent values, in lower case: one list for all delimited formats.

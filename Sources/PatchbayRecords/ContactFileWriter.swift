@@ -1,3 +1,4 @@
+public import PatchbayAdapterKit
 import PatchbayJSON
 public import PatchbayModel
 

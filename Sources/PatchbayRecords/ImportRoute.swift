@@ -1,3 +1,5 @@
+public import PatchbayAdapterKit
+
 /// A bulk import route of a vendor, with the documented limits and rate.
 public struct ImportRoute: Hashable, Sendable {
     /// The name of the route, for example `profiles/import`.

@@ -1,4 +1,5 @@
-import PatchbayModel
+import PatchbayAdapterKit
+package import PatchbayModel
 
 /// The text of an identifier in a file, without the characters that spreadsheets and web pages put around it, and whether it
 /// can belong to a person at all.
@@ -89,5 +90,20 @@ package struct IdentifierText: Hashable, Sendable {
         guard take("eE") else { return false }
         let hasSign = take("+-")
         return (hasFraction || hasSign) && (1...3).contains(rest.count) && rest.allSatisfy(isDigit)
+    }
+}
+
+extension PhoneNumber {
+    /// Returns a text as a reader uses it: without the fraction that a spreadsheet adds, and with the calling code of a default
+    /// country if it has none.
+    package static func cleaned(_ text: String, in country: CountryCode?) -> String {
+        var text = text
+        if text.hasSuffix(".0"), text.dropLast(2).allSatisfy({ ("0"..."9").contains($0) || $0 == "+" }) {
+            text.removeLast(2)
+        }
+        guard let country, FieldForm.isPhone(text) else { return text }
+        let number = PhoneNumber(text)
+        guard !number.isInternational, let digits = number.international(in: country) else { return text }
+        return "+\(digits)"
     }
 }

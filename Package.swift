@@ -1,9 +1,16 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-/// One entry makes an adapter's product, its simulator's product, their targets and their test target.
-/// A sixth vendor is a folder `Adapters/<Vendor>` and a line here.
-let vendors = ["Acoustic", "Adobe", "Altcraft", "DES", "Salesforce"]
+/// A vendor: folders in `Adapters/<Vendor>`, and a target for each. A sixth vendor is a folder and a line here.
+///
+/// `Device` is the adapter for apps, `Patchbay<Vendor>`. `Server` and `Files` may import the parts before them.
+let vendors: KeyValuePairs = [
+    "Acoustic": ["Device", "Server", "Files"],
+    "Adobe": ["Device", "Server", "Files"],
+    "Altcraft": ["Device", "Server", "Files"],
+    "DES": ["Device", "Files"],
+    "Salesforce": ["Device", "Server", "Files"],
+]
 
 let strict: [SwiftSetting] = [
     .enableUpcomingFeature("ExistentialAny"),
@@ -28,8 +35,12 @@ func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
     .testTarget(name: name, dependencies: dependencies, swiftSettings: strict)
 }
 
-let vendorModules = vendors.map { Target.Dependency(stringLiteral: "Patchbay\($0)") }
-let vendorSimulators = vendors.map { Target.Dependency(stringLiteral: "Patchbay\($0)Simulator") }
+/// The target of a vendor's part.
+func name(_ vendor: String, _ part: String) -> String { "Patchbay\(vendor)\(part == "Device" ? "" : part)" }
+
+let vendorModules = vendors.flatMap { vendor, parts in parts.map { Target.Dependency(stringLiteral: name(vendor, $0)) }
+}
+let vendorSimulators = vendors.map { Target.Dependency(stringLiteral: name($0.key, "Simulator")) }
 
 // Values at the bottom, one engine in the middle, edges thin: arrows point up the page only.
 let house: [Target] = [
@@ -90,27 +101,28 @@ let house: [Target] = [
     program("PatchbayMain", ["PatchbayCommand"]),
 ]
 
-let adapters: [Target] = vendors.flatMap { vendor -> [Target] in
-    [
+let adapters: [Target] = vendors.flatMap { vendor, parts -> [Target] in
+    let contract: [Target.Dependency] = ["PatchbayJSON", "PatchbayModel", "PatchbayAdapterKit"]
+    let modules = parts.map { Target.Dependency(stringLiteral: name(vendor, $0)) }
+    let simulator = name(vendor, "Simulator")
+    return parts.enumerated().map { place, part in
         .target(
-            name: "Patchbay\(vendor)",
-            dependencies: ["PatchbayJSON", "PatchbayModel", "PatchbayAdapterKit", "PatchbayRecords"],
-            path: "Adapters/\(vendor)/Sources",
+            name: name(vendor, part),
+            dependencies: contract + (part == "Files" ? ["PatchbayRecords"] : []) + modules[..<place],
+            path: "Adapters/\(vendor)/\(part)",
             swiftSettings: strict
-        ),
+        )
+    } + [
         .target(
-            name: "Patchbay\(vendor)Simulator",
-            dependencies: ["PatchbayJSON", "PatchbayModel", "PatchbayAdapterKit"],
+            name: simulator,
+            dependencies: contract,
             path: "Adapters/\(vendor)/Simulator",
             swiftSettings: strict
         ),
         .testTarget(
             name: "Patchbay\(vendor)Tests",
-            dependencies: [
-                "PatchbayJSON", "PatchbayModel", "PatchbayAdapterKit", "PatchbayRecords", "Patchbay", "PatchbayTesting",
-                "PatchbaySimulation",
-                .init(stringLiteral: "Patchbay\(vendor)"), .init(stringLiteral: "Patchbay\(vendor)Simulator"),
-            ],
+            dependencies: contract + ["PatchbayRecords", "Patchbay", "PatchbayTesting", "PatchbaySimulation"] + modules
+                + [.init(stringLiteral: simulator)],
             path: "Adapters/\(vendor)/Tests",
             swiftSettings: strict
         ),
@@ -171,11 +183,10 @@ let package = Package(
         .library(name: "PatchbayTesting", targets: ["PatchbayTesting", "PatchbaySimulation"]),
         .executable(name: "patchbay", targets: ["PatchbayMain"]),
     ]
-        + vendors.flatMap { vendor -> [Product] in
-            [
-                .library(name: "Patchbay\(vendor)", targets: ["Patchbay\(vendor)"]),
-                .library(name: "Patchbay\(vendor)Simulator", targets: ["Patchbay\(vendor)Simulator"]),
-            ]
+        + vendors.flatMap { vendor, parts in
+            (parts + ["Simulator"]).map { part in
+                .library(name: name(vendor, part), targets: [name(vendor, part)])
+            }
         },
     targets: house + adapters + houseTests,
     swiftLanguageModes: [.v6]

@@ -3,6 +3,8 @@ import PackageDescription
 
 /// One entry a vendor, as in the package itself; `Vendors.swift` says what each is asked to deliver.
 let vendors = ["Acoustic", "Adobe", "Altcraft", "DES", "Salesforce"]
+/// The vendors whose contact files are migrated.
+let files = ["Adobe", "Altcraft", "DES", "Salesforce"]
 
 let package = Package(
     name: "Benchmarks",
@@ -21,7 +23,10 @@ let package = Package(
                 .product(name: "Patchbay", package: "Patchbay"),
                 .product(name: "PatchbayAdapterKit", package: "Patchbay"),
                 .product(name: "PatchbayMigration", package: "Patchbay"),
+                .product(name: "PatchbayRecords", package: "Patchbay"),
             ]
+                + [.product(name: "PatchbayAltcraftServer", package: "Patchbay")]
+                + files.map { .product(name: "Patchbay\($0)Files", package: "Patchbay") }
                 + vendors.flatMap { vendor -> [Target.Dependency] in
                     [
                         .product(name: "Patchbay\(vendor)", package: "Patchbay"),

@@ -1,21 +1,33 @@
 import PatchbayAcoustic
+import PatchbayAcousticFiles
+import PatchbayAcousticServer
 import PatchbayAcousticSimulator
 import PatchbayAdapterKit
 import PatchbayAdobe
+import PatchbayAdobeFiles
+import PatchbayAdobeServer
 import PatchbayAdobeSimulator
 import PatchbayAltcraft
+import PatchbayAltcraftFiles
+import PatchbayAltcraftServer
 import PatchbayAltcraftSimulator
 import PatchbayDES
+import PatchbayDESFiles
 import PatchbayDESSimulator
 import PatchbayMigration
 import PatchbayRecords
 import PatchbaySalesforce
+import PatchbaySalesforceFiles
+import PatchbaySalesforceServer
 import PatchbaySalesforceSimulator
 
 /// The vendors that the program is built with. No other file of the command names a vendor.
 enum Vendors {
     /// The APIs.
-    static let modules: [AdapterModule] = [.acoustic, .adobe, .altcraft, .des, .salesforce]
+    static let modules: [AdapterModule] = [
+        .acoustic.with(.acousticServer), .adobe.with(.adobeServer), .altcraft.with(.altcraftServer), .des,
+        .salesforce.with(.salesforceServer),
+    ]
     /// The file formats.
     static let files: [VendorFiles] = [.acoustic, .adobe, .altcraft, .des, .salesforce]
 
@@ -55,4 +67,11 @@ enum Vendors {
         AdobeServerScene.self, AltcraftScene.self, AltcraftServerScene.self, DESScene.self, DESProofScene.self,
         SalesforceScene.self, SalesforceServerScene.self, SalesforceServerRowsScene.self,
     ]
+}
+
+extension AdapterModule {
+    /// Returns a module that also has the APIs of another module of the same vendor.
+    fileprivate func with(_ other: AdapterModule) -> AdapterModule {
+        AdapterModule(id: id, title: title, apis: apis + other.apis)
+    }
 }

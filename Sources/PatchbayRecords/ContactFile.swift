@@ -445,7 +445,7 @@ public struct ContactFile: Sendable {
 
     /// The same file, to be written.
     ///
-    /// - Throws: ``SettingsError`` if its delimiter or encoding is only for files that are read.
+    /// - Throws: `SettingsError` if its delimiter or encoding is only for files that are read.
     public func written(
         delimiters: [Delimiter] = Delimiter.allCases,
         encodings: [FileEncoding] = [.utf8]

@@ -14,7 +14,7 @@ public struct ContactFileWriter: RecordWriter, Sendable {
 
     /// A writer at the start of a file.
     ///
-    /// - Throws: ``SettingsError`` if settings name two columns for one part of the contact: a reader may take either, a
+    /// - Throws: `SettingsError` if settings name two columns for one part of the contact: a reader may take either, a
     ///   file has one. So if they fill a column about what a person wants with something else: the vendor would take that
     ///   for the person's word.
     public init(_ file: ContactFile, check: Check? = nil) throws(SettingsError) {

@@ -76,7 +76,7 @@ public struct SidecarReader: Sendable {
     public let limit: Int
     /// Returns the settings for reading the contact file.
     ///
-    /// The given settings take precedence over the sidecar file. Throws ``SettingsError`` with every problem of the sidecar
+    /// The given settings take precedence over the sidecar file. Throws `SettingsError` with every problem of the sidecar
     /// file and its position.
     public let settings: @Sendable (_ bytes: [UInt8], _ given: JSONObject) throws(SettingsError) -> JSONObject
 
@@ -184,7 +184,7 @@ public struct RefusedWords: Hashable, Sendable {
 public protocol ContactReader {
     /// Reads the next chunk, of any length, and passes every completed record to `record`.
     ///
-    /// - Throws: ``SettingsError`` if the file as a whole cannot be read (no header, no data rows); any error of `record`.
+    /// - Throws: `SettingsError` if the file as a whole cannot be read (no header, no data rows); any error of `record`.
     mutating func read(_ bytes: [UInt8], _ record: (SourceRecord) throws -> Void) throws
 
     /// Ends the input and passes the remaining records to `record`.

@@ -1,12 +1,12 @@
 import Patchbay
 import PatchbayAdapterKit
-import PatchbayAdobe
-import PatchbayAltcraft
-import PatchbayDES
+import PatchbayAdobeFiles
+import PatchbayAltcraftFiles
+import PatchbayDESFiles
 import PatchbayJSON
 import PatchbayMigration
 import PatchbayRecords
-import PatchbaySalesforce
+import PatchbaySalesforceFiles
 
 /// One migration, by the first byte; the rest is what is moved.
 struct BulkPathComparison {

@@ -1,18 +1,27 @@
 import Patchbay
 import PatchbayAcoustic
+import PatchbayAcousticFiles
+import PatchbayAcousticServer
 import PatchbayAcousticSimulator
 import PatchbayAdapterKit
 import PatchbayAdobe
+import PatchbayAdobeFiles
+import PatchbayAdobeServer
 import PatchbayAdobeSimulator
 import PatchbayAltcraft
+import PatchbayAltcraftFiles
+import PatchbayAltcraftServer
 import PatchbayAltcraftSimulator
 import PatchbayDES
+import PatchbayDESFiles
 import PatchbayDESSimulator
 import PatchbayJSON
 import PatchbayModel
 import PatchbayOutbox
 import PatchbayRecords
 import PatchbaySalesforce
+import PatchbaySalesforceFiles
+import PatchbaySalesforceServer
 import PatchbaySalesforceSimulator
 import PatchbaySimulation
 
@@ -56,7 +65,10 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
         }
     }
 
-    private static let modules: [AdapterModule] = [.acoustic, .adobe, .altcraft, .des, .salesforce]
+    private static let modules: [AdapterModule] = [
+        .acoustic, .acousticServer, .adobe, .adobeServer, .altcraft, .altcraftServer, .des, .salesforce,
+        .salesforceServer,
+    ]
     private static let formats = [VendorFiles.acoustic, .adobe, .altcraft, .des, .salesforce].flatMap(\.formats)
     private static let apis: [SceneAPI] = {
         let scenes: [any VendorScene.Type] = [

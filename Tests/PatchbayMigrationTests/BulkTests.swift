@@ -1,13 +1,13 @@
 import Patchbay
-import PatchbayAcoustic
+import PatchbayAcousticFiles
 import PatchbayAdapterKit
-import PatchbayAdobe
-import PatchbayAltcraft
-import PatchbayDES
+import PatchbayAdobeFiles
+import PatchbayAltcraftFiles
+import PatchbayDESFiles
 import PatchbayJSON
 import PatchbayModel
 import PatchbayRecords
-import PatchbaySalesforce
+import PatchbaySalesforceFiles
 import PatchbayTesting
 import Testing
 

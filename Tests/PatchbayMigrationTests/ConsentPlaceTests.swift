@@ -1,11 +1,11 @@
-import PatchbayAcoustic
+import PatchbayAcousticFiles
 import PatchbayAdapterKit
-import PatchbayAdobe
-import PatchbayDES
+import PatchbayAdobeFiles
+import PatchbayDESFiles
 import PatchbayJSON
 import PatchbayModel
 import PatchbayRecords
-import PatchbaySalesforce
+import PatchbaySalesforceFiles
 import Testing
 
 @testable import PatchbayMigration

@@ -1,11 +1,11 @@
-import PatchbayAcoustic
+import PatchbayAcousticFiles
 import PatchbayAdapterKit
-import PatchbayDES
+import PatchbayDESFiles
 import PatchbayJSON
 import PatchbayMigration
 import PatchbayModel
 import PatchbayRecords
-import PatchbaySalesforce
+import PatchbaySalesforceFiles
 import Testing
 
 @Suite("Files cut to a vendor's size") struct CutTests {

@@ -1,12 +1,12 @@
 import Foundation
 import PatchbayAdapterKit
-import PatchbayAdobe
-import PatchbayAltcraft
-import PatchbayDES
+import PatchbayAdobeFiles
+import PatchbayAltcraftFiles
+import PatchbayDESFiles
 import PatchbayJSON
 import PatchbayModel
 import PatchbayRecords
-import PatchbaySalesforce
+import PatchbaySalesforceFiles
 import Testing
 
 @testable import PatchbayMigration

@@ -1,11 +1,11 @@
-import PatchbayAcoustic
+import PatchbayAcousticFiles
 import PatchbayAdapterKit
-import PatchbayAdobe
-import PatchbayAltcraft
-import PatchbayDES
+import PatchbayAdobeFiles
+import PatchbayAltcraftFiles
+import PatchbayDESFiles
 import PatchbayJSON
 import PatchbayRecords
-import PatchbaySalesforce
+import PatchbaySalesforceFiles
 import Testing
 
 @testable import PatchbayMigration

@@ -1,11 +1,11 @@
 import Foundation
 import PatchbayAdapterKit
-import PatchbayAdobe
-import PatchbayAltcraft
+import PatchbayAdobeFiles
+import PatchbayAltcraftFiles
 import PatchbayJSON
 import PatchbayModel
 import PatchbayRecords
-import PatchbaySalesforce
+import PatchbaySalesforceFiles
 import Testing
 
 @testable import PatchbayMigration

@@ -2,7 +2,7 @@ import PatchbayAdapterKit
 import PatchbayJSON
 import PatchbayModel
 import PatchbayRecords
-import PatchbaySalesforce
+import PatchbaySalesforceFiles
 import Testing
 
 @testable import PatchbayMigration

@@ -1,10 +1,10 @@
 import Foundation
 import PatchbayAdapterKit
-import PatchbayDES
+import PatchbayDESFiles
 import PatchbayJSON
 import PatchbayModel
 import PatchbayRecords
-import PatchbaySalesforce
+import PatchbaySalesforceFiles
 import Testing
 
 @testable import PatchbayMigration

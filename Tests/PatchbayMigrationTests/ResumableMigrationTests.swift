@@ -1,7 +1,7 @@
 import Foundation
 import Patchbay
 import PatchbayAdapterKit
-import PatchbayAltcraft
+import PatchbayAltcraftFiles
 import PatchbayJSON
 import PatchbayModel
 import PatchbayRecords

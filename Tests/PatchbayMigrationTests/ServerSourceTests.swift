@@ -1,11 +1,11 @@
 import Foundation
-import PatchbayAcoustic
+import PatchbayAcousticFiles
 import PatchbayAdapterKit
-import PatchbayAltcraft
+import PatchbayAltcraftFiles
 import PatchbayJSON
 import PatchbayModel
 import PatchbayRecords
-import PatchbaySalesforce
+import PatchbaySalesforceFiles
 import Testing
 
 @testable import PatchbayMigration

@@ -1,6 +1,6 @@
 import Foundation
 import PatchbayAdapterKit
-import PatchbayAltcraft
+import PatchbayAltcraftFiles
 import PatchbayJSON
 import PatchbayRecords
 import Testing

@@ -1,6 +1,6 @@
 import PatchbayAdapterKit
-import PatchbayAdobe
-import PatchbayAltcraft
+import PatchbayAdobeFiles
+import PatchbayAltcraftFiles
 import PatchbayTesting
 import PatchbayJSON
 import PatchbayModel

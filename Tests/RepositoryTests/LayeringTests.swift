@@ -28,12 +28,13 @@ import Testing
         "PatchbayCommand": Set(
             [
                 "PatchbaySystem", "PatchbayJSON", "PatchbayModel", "PatchbayAdapterKit", "PatchbayRecords",
-                "PatchbayOutbox", "Patchbay", "PatchbayMigration", "PatchbaySimulation", "PatchbayHTTP", "PatchbaySandbox",
-            ] + vendors.flatMap { ["Patchbay\($0)", "Patchbay\($0)Simulator"] }
+                "PatchbayOutbox", "Patchbay", "PatchbayMigration", "PatchbaySimulation", "PatchbayHTTP",
+                "PatchbaySandbox",
+            ] + vendors.flatMap { vendor in ["", "Server", "Files", "Simulator"].map { "Patchbay\(vendor)\($0)" } }
         ),
         "PatchbayMain": ["PatchbayCommand"],
     ]
-    private static let adapterMay: Set<String> = ["PatchbayJSON", "PatchbayModel", "PatchbayAdapterKit", "PatchbayRecords"]
+    private static let adapterMay: Set<String> = ["PatchbayJSON", "PatchbayModel", "PatchbayAdapterKit"]
     /// Libraries of the toolchain that stand for no layer.
     private static let toolchain: Set<String> = [
         "Foundation", "FoundationEssentials", "Dispatch", "Synchronization", "Glibc", "Musl", "Darwin", "Security",
@@ -63,9 +64,23 @@ import Testing
         }
     }
 
-    @Test func `an adapter imports the contract alone`() {
+    @Test func `an adapter imports the contract and its own parts, and only files import records`() {
         for file in Repository.files("Adapters") where !file.path.contains("/Tests/") {
+            let path = file.path.split(separator: "/").map(String.init)
+            let own = ["", "Server"].map { "Patchbay\(path[1])\($0)" }
+            let allowed: [String]? =
+                switch path[2] {
+                case "Device", "Simulator": []
+                case "Server": [own[0]]
+                case "Files": own + ["PatchbayRecords"]
+                default: nil
+                }
+            guard let allowed else {
+                Issue.record("\(file.path) is in no part of its vendor.")
+                continue
+            }
             let unknowns = Set(imports(file.text)).subtracting(Self.adapterMay).subtracting(Self.toolchain)
+                .subtracting(allowed)
             let xml: Set<String> =
                 file.path.contains("/Simulator/") || file.path.contains("Repl") ? ["FoundationXML"] : []
             #expect(unknowns.subtracting(xml).isEmpty, "\(file.path) imports \(unknowns.sorted()).")
@@ -91,8 +106,11 @@ import Testing
 
     @Test func `the package lists every vendor folder`() throws {
         let package = try Repository.text("Package.swift")
-        let line = try #require(package.split(separator: "\n").first { $0.hasPrefix("let vendors = ") })
-        let listed = line.split(separator: "\"").enumerated().filter { $0.offset % 2 == 1 }.map { String($0.element) }
-        #expect(listed == Repository.folders(in: "Adapters"))
+        for vendor in Self.vendors {
+            let parts = Repository.folders(in: "Adapters/\(vendor)")
+            let listed = ["Device", "Server", "Files"].filter(parts.contains).map { "\"\($0)\"" }
+            let row = "\n    \"\(vendor)\": [\(listed.joined(separator: ", "))],\n"
+            #expect(package.contains(row), "Package.swift has no row \(row)")
+        }
     }
 }

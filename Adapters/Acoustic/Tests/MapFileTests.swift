@@ -6,6 +6,7 @@ import PatchbayTesting
 import Testing
 
 @testable import PatchbayAcoustic
+@testable import PatchbayAcousticFiles
 
 @Suite("Acoustic map files") struct MapFileTests {
     private static let format = RecordFormat.acousticContacts

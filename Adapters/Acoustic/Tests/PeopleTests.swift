@@ -8,6 +8,7 @@ import PatchbayTesting
 import Testing
 
 @testable import PatchbayAcoustic
+@testable import PatchbayAcousticServer
 
 /// An installation before the simulated device service.
 private typealias Driver = AdapterTestDriver<AcousticDevice, AcousticSimulator>

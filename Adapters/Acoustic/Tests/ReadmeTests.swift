@@ -4,6 +4,8 @@ import PatchbayTesting
 import Testing
 
 @testable import PatchbayAcoustic
+@testable import PatchbayAcousticServer
+@testable import PatchbayAcousticFiles
 
 @Suite("Acoustic README") struct ReadmeTests {
     /// The tables of the README, by the names in their markers.

@@ -6,6 +6,8 @@ import PatchbayTesting
 import Testing
 
 @testable import PatchbayAcoustic
+@testable import PatchbayAcousticServer
+@testable import PatchbayAcousticFiles
 
 @Suite("Acoustic contact files") struct RecordTests {
     private static let settings: JSONObject = [

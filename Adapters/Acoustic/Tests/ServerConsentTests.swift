@@ -8,6 +8,7 @@ import PatchbayTesting
 import Testing
 
 @testable import PatchbayAcoustic
+@testable import PatchbayAcousticServer
 
 @Suite("Acoustic server consents") struct ServerConsentTests {
     private static let device: JSONObject = ["userId": "mu-7", "channelId": "ch-9"]

@@ -5,6 +5,7 @@ import PatchbayModel
 import PatchbaySimulation
 
 @testable import PatchbayAcoustic
+@testable import PatchbayAcousticServer
 
 /// A back end before the played account.
 typealias ServerDriver = BackEnd<AcousticServer>

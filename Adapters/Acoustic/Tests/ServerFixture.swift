@@ -5,6 +5,7 @@ import PatchbayModel
 import PatchbayTesting
 
 @testable import PatchbayAcoustic
+@testable import PatchbayAcousticServer
 
 /// The server API of a shop whose database has a column for every attribute of the corpus.
 enum ServerFixture {

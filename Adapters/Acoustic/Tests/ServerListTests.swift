@@ -8,6 +8,7 @@ import PatchbayTesting
 import Testing
 
 @testable import PatchbayAcoustic
+@testable import PatchbayAcousticServer
 
 @Suite("Acoustic server contact lists") struct ServerListTests {
     private static func tags(_ tags: PatchbayModel.Tag...) -> Action { .changeTags(TagChange(add: tags)) }

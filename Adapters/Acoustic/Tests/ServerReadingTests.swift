@@ -8,6 +8,7 @@ import PatchbayTesting
 import Testing
 
 @testable import PatchbayAcoustic
+@testable import PatchbayAcousticServer
 
 @Suite("Acoustic server reading") struct ServerReadingTests {
     @Test(.shows("acoustic/S54", of: AcousticServer.self))

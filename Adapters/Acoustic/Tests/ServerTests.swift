@@ -8,6 +8,7 @@ import PatchbayTesting
 import Testing
 
 @testable import PatchbayAcoustic
+@testable import PatchbayAcousticServer
 
 @Suite("Acoustic server API") struct ServerTests {
     // MARK: Tokens

@@ -7,6 +7,7 @@ import PatchbayTesting
 import Testing
 
 @testable import PatchbayAdobe
+@testable import PatchbayAdobeServer
 
 @Suite("Adobe Campaign Classic") struct ClassicTests {
     private static let mira = Device(

@@ -7,6 +7,7 @@ import PatchbayTesting
 import Testing
 
 @testable import PatchbayAdobe
+@testable import PatchbayAdobeServer
 
 @Suite("Adobe attributes, tags, identifiers") struct FieldTests {
     @Test(.shows("adobe/P3", of: AdobeDevice.self))

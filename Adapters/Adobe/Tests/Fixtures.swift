@@ -5,6 +5,7 @@ import PatchbayModel
 import PatchbayTesting
 
 @testable import PatchbayAdobe
+@testable import PatchbayAdobeServer
 
 enum Fixture {
     /// The settings of a shop whose extended resource has a field for everything in the corpus.

@@ -7,6 +7,7 @@ import PatchbayTesting
 import Testing
 
 @testable import PatchbayAdobe
+@testable import PatchbayAdobeServer
 
 @Suite("Adobe: several people on one device") struct PeopleTests {
     private static let given = ["anna": String(repeating: "1", count: 38), "bert": String(repeating: "2", count: 38)]

@@ -4,6 +4,8 @@ import PatchbayTesting
 import Testing
 
 @testable import PatchbayAdobe
+@testable import PatchbayAdobeServer
+@testable import PatchbayAdobeFiles
 
 @Suite("Adobe README") struct ReadmeTests {
     /// The tables of the README, by the names in their markers.

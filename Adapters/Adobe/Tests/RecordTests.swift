@@ -6,6 +6,8 @@ import PatchbayTesting
 import Testing
 
 @testable import PatchbayAdobe
+@testable import PatchbayAdobeServer
+@testable import PatchbayAdobeFiles
 
 @Suite("Adobe Campaign profile files") struct RecordTests {
     private static let settings: JSONObject = [

@@ -7,6 +7,7 @@ import PatchbayTesting
 import Testing
 
 @testable import PatchbayAdobe
+@testable import PatchbayAdobeServer
 
 @Suite("Adobe registrations") struct RegistrationTests {
     private static let day = Duration.seconds(86_400)

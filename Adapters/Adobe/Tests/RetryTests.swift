@@ -7,6 +7,7 @@ import PatchbayTesting
 import Testing
 
 @testable import PatchbayAdobe
+@testable import PatchbayAdobeServer
 
 @Suite("Adobe answers and repeats") struct RetryTests {
     private static let received = Action.track(.push(.received, payload: Fixture.payload))

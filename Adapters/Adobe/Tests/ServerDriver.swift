@@ -5,6 +5,7 @@ import PatchbayModel
 import PatchbaySimulation
 
 @testable import PatchbayAdobe
+@testable import PatchbayAdobeServer
 
 /// A back end before the played account.
 typealias ServerDriver = BackEnd<AdobeServer>

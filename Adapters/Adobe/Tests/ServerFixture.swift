@@ -5,6 +5,7 @@ import PatchbayModel
 import PatchbayTesting
 
 @testable import PatchbayAdobe
+@testable import PatchbayAdobeServer
 
 /// The server API of a shop whose account has a field, a filter or a service for everything in the corpus.
 enum ServerFixture {

@@ -8,6 +8,7 @@ import PatchbayTesting
 import Testing
 
 @testable import PatchbayAdobe
+@testable import PatchbayAdobeServer
 
 @Suite("Adobe server API") struct ServerTests {
     private static let tier = AttributeName.loyaltyTier

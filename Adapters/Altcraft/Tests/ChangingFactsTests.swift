@@ -7,6 +7,7 @@ import PatchbayTesting
 import Testing
 
 @testable import PatchbayAltcraft
+@testable import PatchbayAltcraftServer
 
 /// Operations wait while the person, the consent, the credential or the push token changes.
 @Suite("Altcraft: waiting work survives changing facts") struct ChangingFactsTests {

@@ -8,6 +8,7 @@ import PatchbayTesting
 import Testing
 
 @testable import PatchbayAltcraft
+@testable import PatchbayAltcraftServer
 
 @Suite("Altcraft credentials") struct CredentialTests {
     private static let action = Action.changeAttributes(["visits": .set(1)])

@@ -7,6 +7,7 @@ import PatchbayModel
 import PatchbayTesting
 
 @testable import PatchbayAltcraft
+@testable import PatchbayAltcraftServer
 
 /// JSON Web Tokens like those of a back end. Their signature is not checked.
 enum Token {

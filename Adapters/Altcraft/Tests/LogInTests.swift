@@ -7,6 +7,7 @@ import PatchbayTesting
 import Testing
 
 @testable import PatchbayAltcraft
+@testable import PatchbayAltcraftServer
 
 /// Two databases: visitors in 11, registered people in 12, as the vendor recommends.
 @Suite("Altcraft log-in and log-out") struct LogInTests {

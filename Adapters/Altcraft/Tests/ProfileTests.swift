@@ -5,6 +5,7 @@ import PatchbayTesting
 import Testing
 
 @testable import PatchbayAltcraft
+@testable import PatchbayAltcraftServer
 
 @Suite("Altcraft profiles") struct ProfileTests {
     @Test(arguments: [

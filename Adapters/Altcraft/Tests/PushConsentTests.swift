@@ -7,6 +7,7 @@ import PatchbayTesting
 import Testing
 
 @testable import PatchbayAltcraft
+@testable import PatchbayAltcraftServer
 
 /// No person who has logged out stays reachable, regardless of the next person's consent and the vendor's replies.
 @Suite("Altcraft: a change of person and consent") struct PushConsentTests {

@@ -5,6 +5,8 @@ import PatchbayTesting
 import Testing
 
 @testable import PatchbayAltcraft
+@testable import PatchbayAltcraftServer
+@testable import PatchbayAltcraftFiles
 
 @Suite("Altcraft README") struct ReadmeTests {
     /// The tables of the README, by the names in their markers.

@@ -7,6 +7,8 @@ import PatchbayTesting
 import Testing
 
 @testable import PatchbayAltcraft
+@testable import PatchbayAltcraftServer
+@testable import PatchbayAltcraftFiles
 
 @Suite("Altcraft import file") struct RecordTests {
     private static let settings: JSONObject = [

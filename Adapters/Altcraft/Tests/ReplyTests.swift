@@ -7,6 +7,8 @@ import PatchbayTesting
 import Testing
 
 @testable import PatchbayAltcraft
+@testable import PatchbayAltcraftServer
+@testable import PatchbayAltcraftFiles
 
 @Suite("Altcraft replies") struct ReplyTests {
     private static let event = Action.track(.custom(name: "Ordered"))

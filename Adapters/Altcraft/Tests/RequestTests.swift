@@ -7,6 +7,7 @@ import PatchbayTesting
 import Testing
 
 @testable import PatchbayAltcraft
+@testable import PatchbayAltcraftServer
 
 @Suite("Altcraft requests") struct RequestTests {
     static let subscribe = Action.changeSubscription(Subscription(channel: .push, state: .subscribed))

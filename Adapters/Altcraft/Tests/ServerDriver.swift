@@ -5,6 +5,7 @@ import PatchbayModel
 import PatchbaySimulation
 
 @testable import PatchbayAltcraft
+@testable import PatchbayAltcraftServer
 
 /// A back end before the played platform.
 typealias ServerDriver = BackEnd<AltcraftServer>

@@ -5,6 +5,7 @@ import PatchbayModel
 import PatchbayTesting
 
 @testable import PatchbayAltcraft
+@testable import PatchbayAltcraftServer
 
 /// The server API of a shop whose database has a field for every attribute of the corpus.
 enum ServerFixture {

@@ -8,6 +8,8 @@ import PatchbayTesting
 import Testing
 
 @testable import PatchbayAltcraft
+@testable import PatchbayAltcraftServer
+@testable import PatchbayAltcraftFiles
 
 @Suite("Altcraft server API") struct ServerTests {
     // MARK: Requests

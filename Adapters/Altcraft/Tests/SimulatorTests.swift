@@ -8,6 +8,7 @@ import PatchbayTesting
 import Testing
 
 @testable import PatchbayAltcraft
+@testable import PatchbayAltcraftServer
 
 @Suite("Altcraft simulator") struct SimulatorTests {
     private static let base = "https://push.altcraft.example"

@@ -8,6 +8,7 @@ import PatchbayTesting
 import Testing
 
 @testable import PatchbayAltcraft
+@testable import PatchbayAltcraftServer
 
 @Suite("Altcraft subscriptions and tokens") struct SubscriptionTests {
     private static func topic(_ state: Subscription.State) -> Action {

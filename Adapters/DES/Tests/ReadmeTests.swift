@@ -4,6 +4,7 @@ import PatchbayTesting
 import Testing
 
 @testable import PatchbayDES
+@testable import PatchbayDESFiles
 
 @Suite("DES README") struct ReadmeTests {
     private var tables: [ReadmeTables.Named] {

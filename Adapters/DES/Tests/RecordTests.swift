@@ -6,6 +6,7 @@ import PatchbayTesting
 import Testing
 
 @testable import PatchbayDES
+@testable import PatchbayDESFiles
 
 @Suite("Emarsys contact files") struct RecordTests {
     private static let settings: JSONObject = [

@@ -5,6 +5,7 @@ import PatchbayTesting
 import Testing
 
 @testable import PatchbaySalesforce
+@testable import PatchbaySalesforceServer
 
 @Suite("Salesforce attributes") struct AttributeTests {
     struct Value: CustomTestStringConvertible, Sendable {

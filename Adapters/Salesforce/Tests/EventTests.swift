@@ -5,6 +5,7 @@ import PatchbayTesting
 import Testing
 
 @testable import PatchbaySalesforce
+@testable import PatchbaySalesforceServer
 
 @Suite("Salesforce events") struct EventTests {
     private let lesson = Action.track(

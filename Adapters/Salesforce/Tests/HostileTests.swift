@@ -6,6 +6,7 @@ import PatchbayTesting
 import Testing
 
 @testable import PatchbaySalesforce
+@testable import PatchbaySalesforceServer
 
 /// Texts that break careless senders. Each arrives unchanged or is refused with a reason.
 @Suite("Salesforce hostile texts") struct HostileTests {

@@ -6,6 +6,7 @@ import PatchbayTesting
 import Testing
 
 @testable import PatchbaySalesforce
+@testable import PatchbaySalesforceServer
 
 @Suite("Salesforce orphaned contacts") struct OrphanTests {
     /// The findings about each way to lose a contact.

@@ -10,6 +10,7 @@ import Synchronization
 import Testing
 
 @testable import PatchbaySalesforce
+@testable import PatchbaySalesforceServer
 
 /// Runs the real engine with random operations, faults and crashes. Compares the vendor's final state and the app's answers
 /// with the app's operations.

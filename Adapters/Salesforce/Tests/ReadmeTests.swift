@@ -4,6 +4,8 @@ import PatchbayTesting
 import Testing
 
 @testable import PatchbaySalesforce
+@testable import PatchbaySalesforceServer
+@testable import PatchbaySalesforceFiles
 
 @Suite("Salesforce README") struct ReadmeTests {
     /// The tables of the README, by the names in their markers.

@@ -7,6 +7,8 @@ import PatchbayTesting
 import Testing
 
 @testable import PatchbaySalesforce
+@testable import PatchbaySalesforceServer
+@testable import PatchbaySalesforceFiles
 
 @Suite("Salesforce contact exports") struct RecordTests {
     private static let settings: JSONObject = [

@@ -5,6 +5,7 @@ import PatchbaySalesforceSimulator
 import PatchbaySimulation
 
 @testable import PatchbaySalesforce
+@testable import PatchbaySalesforceServer
 
 /// A back end before the played account.
 typealias ServerDriver = BackEnd<SalesforceServer>

@@ -5,6 +5,7 @@ import PatchbaySalesforceSimulator
 import PatchbayTesting
 
 @testable import PatchbaySalesforce
+@testable import PatchbaySalesforceServer
 
 /// The server API of a shop whose account has a column for every attribute of the corpus.
 enum ServerFixture {

@@ -8,6 +8,7 @@ import PatchbayTesting
 import Testing
 
 @testable import PatchbaySalesforce
+@testable import PatchbaySalesforceServer
 
 @Suite("Salesforce server API") struct ServerTests {
     // MARK: Tokens

@@ -1,7 +1,7 @@
 import Foundation
 import Patchbay
 import PatchbayAdapterKit
-import PatchbayAltcraft
+import PatchbayAltcraftServer
 import PatchbayJSON
 import PatchbayModel
 import Synchronization
@@ -81,7 +81,7 @@ struct Crowd {
             bytes: Array(json.text.utf8),
             path: "benchmark",
             environment: [:],
-            modules: [.altcraft]
+            modules: [.altcraftServer]
         )
         return try await EngagementClient(
             configuration: isPaused ? configuration.paused : configuration,

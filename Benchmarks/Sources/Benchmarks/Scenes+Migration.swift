@@ -1,11 +1,12 @@
 import Foundation
 import PatchbayAdapterKit
-import PatchbayAdobe
-import PatchbayAltcraft
-import PatchbayDES
+import PatchbayAdobeFiles
+import PatchbayAltcraftFiles
+import PatchbayDESFiles
 import PatchbayJSON
 import PatchbayMigration
-import PatchbaySalesforce
+import PatchbayRecords
+import PatchbaySalesforceFiles
 
 /// One migration in a process of its own: contacts of the neutral model to the vendor's import lines.
 enum MigrationChild {
@@ -14,8 +15,8 @@ enum MigrationChild {
         guard let workers = Int(words[2]), let settings = try JSONValue(parsing: MigrationData.settings).object else {
             throw WrongResult("The child was asked for something else.")
         }
-        func format(_ module: AdapterModule) -> RecordFormat {
-            module.formats.first { $0.makeReader != nil } ?? .neutralContacts
+        func format(_ files: VendorFiles) -> RecordFormat {
+            files.formats.first { $0.makeReader != nil } ?? .neutralContacts
         }
         let form = MigrationData.Form(path: words[3])
         let (source, target): (RecordFormat, RecordFormat) =

@@ -1,19 +1,26 @@
 import PatchbayAcoustic
+import PatchbayAcousticServer
 import PatchbayAcousticSimulator
 import PatchbayAdapterKit
 import PatchbayAdobe
+import PatchbayAdobeServer
 import PatchbayAdobeSimulator
 import PatchbayAltcraft
+import PatchbayAltcraftServer
 import PatchbayAltcraftSimulator
 import PatchbayDES
 import PatchbayDESSimulator
 import PatchbaySalesforce
+import PatchbaySalesforceServer
 import PatchbaySalesforceSimulator
 import PatchbaySimulation
 
 /// Every API with its scene.
 enum FaultScenes {
-    private static let modules: [AdapterModule] = [.acoustic, .adobe, .altcraft, .des, .salesforce]
+    private static let modules: [AdapterModule] = [
+        .acoustic, .acousticServer, .adobe, .adobeServer, .altcraft, .altcraftServer, .des, .salesforce,
+        .salesforceServer,
+    ]
     private static let scenes: [any VendorScene.Type] = [
         AcousticScene.self, AcousticServerScene.self, AdobeScene.self, AdobeClassicScene.self,
         AdobeServerScene.self, AltcraftScene.self, AltcraftServerScene.self, DESScene.self, DESProofScene.self,

@@ -1,0 +1,330 @@
+import PatchbayAdapterKit
+import PatchbayJSON
+package import PatchbayModel
+
+/// The types that an entry may name on the wire.
+enum WireType: String, Codable, Sendable {
+    case string, number, boolean, date
+}
+
+/// A value with its type, as an entry carries it.
+package struct WireValue: Codable, Sendable, Equatable {
+    /// The type by which the vendor reads the value.
+    var type: WireType
+    /// The value.
+    var value: JSONValue
+
+    init(_ type: WireType, _ value: JSONValue) { (self.type, self.value) = (type, value) }
+
+    /// Whether the vendor would hold the same after either: `40` and `40.0` are one number, `1` and `"1"` are not (K6).
+    func isSame(as other: WireValue) -> Bool {
+        RuleID.acoustic("K6").fire()
+        guard type == other.type else { return false }
+        guard let left = value.number, let right = other.value.number else { return value == other.value }
+        return Self.plain(left) == Self.plain(right)
+    }
+
+    /// Returns a number's digits without insignificant zeros.
+    private static func plain(_ number: JSONNumber) -> String {
+        let text = ExactDecimal(number)?.text ?? number.text
+        guard text.contains(".") else { return text == "-0" ? "0" : text }
+        var digits = text[...]
+        while digits.hasSuffix("0") { digits.removeLast() }
+        if digits.hasSuffix(".") { digits.removeLast() }
+        return digits == "-0" ? "0" : String(digits)
+    }
+
+    /// A decimal as it is written: a whole number has no decimal point (C9), and a fraction keeps its digits.
+    package static func written(_ decimal: ExactDecimal) -> String {
+        let fraction = decimal.text.split(separator: ".").dropFirst().first ?? ""
+        return fraction.allSatisfy { $0 == "0" } ? plain(decimal.json) : decimal.text
+    }
+}
+
+/// A column of the account's database, as the configuration describes it.
+package struct Column: Sendable, Equatable {
+    /// Which side writes a column.
+    package enum Owner: String, NeutralWord {
+        case device, server
+    }
+
+    /// The column's type.
+    package var type: ColumnType
+    /// The values that a selection allows.
+    package var values: [String] = []
+    /// Whether the account finds contacts by it.
+    var isLookupKey = false
+    /// The side that writes the column; a device by default.
+    package var owner: Owner?
+
+    /// Whether a selection allows a value, compared by Unicode scalars.
+    package func allows(_ value: String) -> Bool { values.containsExactly(value) }
+}
+
+/// The vendor's column types.
+package enum ColumnType: String, NeutralWord {
+    case text, yesNo, numeric, date, time, country, selection, email, segmenting, system, smsOptIn, smsOptOutDate
+    case smsPhoneNumber, phoneNumber, timestamp, syncId, multiSelection
+
+    /// The properties of a column type.
+    package struct Row: Sendable {
+        /// The type.
+        package let type: ColumnType
+        /// The vendor's number for it.
+        package let code: Int
+        /// The form of an entry, as text for findings.
+        let form: String
+        /// The rule that defines the form.
+        let rule: RuleID
+        /// Encodes a value; nil if no device may write the type.
+        let encode: (@Sendable (AttributeValue, Column) -> Result<Encoded, ValueProblem>)?
+    }
+
+    /// Every type.
+    package static let table: [Row] = [
+        Row(type: .text, code: 0, form: "string, up to 4000 characters", rule: .acoustic("C13"), encode: Form.text),
+        Row(type: .yesNo, code: 1, form: "boolean, true or false", rule: .acoustic("C18"), encode: Form.flag),
+        Row(type: .numeric, code: 2, form: "number, up to 255 digits", rule: .acoustic("C9"), encode: Form.number),
+        Row(type: .date, code: 3, form: "string, yyyy-MM-dd", rule: .acoustic("C4"), encode: Form.date),
+        Row(type: .time, code: 4, form: "string, HH:mm, 24 hours, no zone", rule: .acoustic("C5"), encode: Form.time),
+        Row(
+            type: .country,
+            code: 5,
+            form: "string, two lower-case letters of ISO 3166-1",
+            rule: .acoustic("C3"),
+            encode: Form.country
+        ),
+        Row(
+            type: .selection,
+            code: 6,
+            form: "string, one allowed value",
+            rule: .acoustic("C8"),
+            encode: Form.selection
+        ),
+        Row(type: .email, code: 7, form: "not from a device", rule: .acoustic("C12"), encode: nil),
+        Row(type: .segmenting, code: 8, form: "not from a device", rule: .acoustic("C12"), encode: nil),
+        Row(type: .system, code: 9, form: "not from a device", rule: .acoustic("C12"), encode: nil),
+        Row(type: .smsOptIn, code: 13, form: "not from a device", rule: .acoustic("C12"), encode: nil),
+        Row(type: .smsOptOutDate, code: 14, form: "not from a device", rule: .acoustic("C12"), encode: nil),
+        Row(
+            type: .smsPhoneNumber,
+            code: 15,
+            form: "string, digits with the country's code",
+            rule: .acoustic("C16"),
+            encode: Form.digits
+        ),
+        Row(type: .phoneNumber, code: 16, form: "string, free text", rule: .acoustic("C17"), encode: Form.phone),
+        Row(
+            type: .timestamp,
+            code: 17,
+            form: "date, an instant in UTC with milliseconds",
+            rule: .acoustic("C6"),
+            encode: Form.timestamp
+        ),
+        Row(type: .syncId, code: 19, form: "not from a device", rule: .acoustic("C12"), encode: nil),
+        Row(
+            type: .multiSelection,
+            code: 20,
+            form: "string, allowed values joined by semicolons",
+            rule: .acoustic("C7"),
+            encode: Form.multiSelection
+        ),
+    ]
+
+    /// The properties of this type.
+    var row: Row {
+        Self.table.first { $0.type == self }
+            ?? Row(type: self, code: -1, form: "", rule: .acoustic("C12"), encode: nil)
+    }
+
+    /// The table as Markdown.
+    static var markdown: String {
+        let lines = table.map { "| `\($0.type.rawValue)` | \($0.code) | \($0.form) | \($0.rule.number) |" }
+        return (["| type | vendor's code | what an entry carries | rule |", "|---|---|---|---|"] + lines)
+            .joined(separator: "\n")
+    }
+}
+
+/// An encoded value, with the losses of the conversion.
+struct Encoded: Sendable {
+    var value: WireValue
+    var note: FindingRow?
+
+    init(_ type: WireType, _ value: JSONValue, note: FindingRow? = nil) {
+        (self.value, self.note) = (WireValue(type, value), note)
+    }
+}
+
+/// The reason why a value has no form for its column.
+struct ValueProblem: Error {
+    /// The finding to report.
+    var row: FindingRow
+    /// Sizes and names, never the value.
+    var detail: String?
+
+    init(_ row: FindingRow, _ detail: String? = nil) { (self.row, self.detail) = (row, detail) }
+}
+
+/// The written forms.
+package enum Form {
+    typealias Outcome = Result<Encoded, ValueProblem>
+
+    package static let textLimit = 4000
+    package static let digitLimit = 255
+    package static let choiceLimit = 100
+
+    @Sendable static func text(_ value: AttributeValue, _ column: Column) -> Outcome {
+        guard case .string(let text) = value else { return mismatch(value, "text") }
+        guard text.utf8.count <= textLimit || text.utf16.count <= textLimit else {
+            return .failure(ValueProblem(.valueLong, "\(text.utf16.count) UTF-16 units, the limit is \(textLimit)"))
+        }
+        RuleID.acoustic("C13").fire()
+        return .success(Encoded(.string, .string(text)))
+    }
+
+    @Sendable static func phone(_ value: AttributeValue, _ column: Column) -> Outcome {
+        guard case .string(let text) = value else { return mismatch(value, "text") }
+        RuleID.acoustic("C17").fire()
+        return .success(Encoded(.string, .string(text)))
+    }
+
+    @Sendable static func digits(_ value: AttributeValue, _ column: Column) -> Outcome {
+        guard case .string(let text) = value else { return mismatch(value, "text") }
+        guard text.consentNumber == text else { return .failure(ValueProblem(.valuePhone)) }
+        RuleID.acoustic("C16").fire()
+        return .success(Encoded(.string, .string(text)))
+    }
+
+    @Sendable static func flag(_ value: AttributeValue, _ column: Column) -> Outcome {
+        guard case .boolean(let flag) = value else { return mismatch(value, "a boolean") }
+        RuleID.acoustic("C18").fire()
+        return .success(Encoded(.boolean, .bool(flag)))
+    }
+
+    @Sendable static func number(_ value: AttributeValue, _ column: Column) -> Outcome {
+        let number: JSONNumber
+        switch value {
+        case .integer(let whole): number = JSONNumber(whole)
+        case .decimal(let decimal): number = JSONNumber(text: WireValue.written(decimal)) ?? decimal.json
+        default: return mismatch(value, "a number")
+        }
+        let digits = number.text.utf8.count { (0x30...0x39).contains($0) }
+        guard digits <= digitLimit else {
+            return .failure(ValueProblem(.valueDigits, "\(digits) digits, the limit is \(digitLimit)"))
+        }
+        RuleID.acoustic("C9").fire()
+        return .success(Encoded(.number, .number(number)))
+    }
+
+    @Sendable static func date(_ value: AttributeValue, _ column: Column) -> Outcome {
+        guard case .date(let date)? = value.converted(to: .date) else { return mismatch(value, "a day, yyyy-MM-dd") }
+        RuleID.acoustic("C4").fire()
+        return .success(Encoded(.string, .string(date.text)))
+    }
+
+    @Sendable static func time(_ value: AttributeValue, _ column: Column) -> Outcome {
+        if case .time(let time)? = value.converted(to: .time) {
+            RuleID.acoustic("C5").fire()
+            return .success(Encoded(.string, .string(time.text)))
+        }
+        guard case .string(let text) = value, let time = withoutSeconds(text) else {
+            return mismatch(value, "a time, HH:mm")
+        }
+        return .success(Encoded(.string, .string(time.text), note: .valueSeconds))
+    }
+
+    /// Reads `HH:mm:ss` and cuts the seconds off (C5).
+    private static func withoutSeconds(_ text: String) -> LocalTime? {
+        // The seconds have the form of minutes: two ASCII digits up to 59.
+        guard text.utf8.count == 8, LocalTime(text: "00:\(text.suffix(2))") != nil, text.dropLast(2).last == ":" else {
+            return nil
+        }
+        return LocalTime(text: String(text.dropLast(3)))
+    }
+
+    @Sendable static func timestamp(_ value: AttributeValue, _ column: Column) -> Outcome {
+        if case .string = value { return .failure(ValueProblem(.timestampText)) }
+        guard case .timestamp(let instant) = value else { return mismatch(value, "an instant") }
+        RuleID.acoustic("C6").fire()
+        let isExact = instant.nanoseconds % 1_000_000 == 0
+        return .success(
+            Encoded(.date, .string(instant.text(fractionDigits: 3)), note: isExact ? nil : .timestampPrecision)
+        )
+    }
+
+    @Sendable static func country(_ value: AttributeValue, _ column: Column) -> Outcome {
+        if case .string(let text) = value, CountryCode(text: text) == nil { return .failure(ValueProblem(.country)) }
+        guard case .country(let country)? = value.converted(to: .country) else {
+            return mismatch(value, "a country, two letters")
+        }
+        RuleID.acoustic("C3").fire()
+        return .success(Encoded(.string, .string(country.text.lowercased())))
+    }
+
+    @Sendable static func selection(_ value: AttributeValue, _ column: Column) -> Outcome {
+        guard case .string(let word) = value else { return mismatch(value, "text") }
+        guard column.allows(word) else { return .failure(ValueProblem(.selection)) }
+        RuleID.acoustic("C8").fire()
+        return .success(Encoded(.string, .string(word)))
+    }
+
+    @Sendable static func multiSelection(_ value: AttributeValue, _ column: Column) -> Outcome {
+        guard case .choices(let words)? = value.converted(to: .choices) else { return mismatch(value, "choices") }
+        return choices(words, column)
+    }
+
+    /// Encodes the choices of a multi-selection column as one text.
+    static func choices(_ words: [String], _ column: Column?) -> Outcome {
+        if words.isEmpty { return .failure(ValueProblem(.choicesEmpty)) }
+        if words.contains(where: { $0.unicodeScalars.contains(";") }) {
+            return .failure(ValueProblem(.choicesSeparator))
+        }
+        if words.contains(where: { $0.isEmpty || $0.trimmed != $0 }) { return .failure(ValueProblem(.choicesBlank)) }
+        if let place = words.firstIndex(where: { $0.utf16.count > choiceLimit }) {
+            return .failure(ValueProblem(.choiceLong, "value \(place + 1), the limit is \(choiceLimit)"))
+        }
+        if let column, let place = words.firstIndex(where: { !column.allows($0) }) {
+            return .failure(ValueProblem(.choices, "value \(place + 1) of \(words.count)"))
+        }
+        RuleID.acoustic("C7").fire()
+        return .success(Encoded(.string, .string(words.joined(separator: ";"))))
+    }
+
+    /// Encodes a value of a column that the settings do not describe, by the value's own type (C15).
+    static func untyped(_ value: AttributeValue) -> Outcome {
+        switch value {
+        case .string: text(value, anyColumn)
+        case .boolean: flag(value, anyColumn)
+        case .integer, .decimal: number(value, anyColumn)
+        case .date: date(value, anyColumn)
+        case .time: time(value, anyColumn)
+        case .timestamp: timestamp(value, anyColumn)
+        case .country: country(value, anyColumn)
+        case .choices(let words): choices(words, nil)
+        case .list, .object: .failure(ValueProblem(.valueNested))
+        }
+    }
+
+    /// These forms don't look at the column.
+    private static let anyColumn = Column(type: .text)
+
+    private static func mismatch(_ value: AttributeValue, _ wanted: String) -> Outcome {
+        switch value {
+        case .list, .object: .failure(ValueProblem(.valueNested))
+        default: .failure(ValueProblem(.valueType, "\(value.type.rawValue), the column takes \(wanted)"))
+        }
+    }
+}
+
+extension String {
+    /// The number in the form of consents, as digits with the country code and without a leading zero; nil if it is invalid.
+    package var consentNumber: String? {
+        let digits = hasPrefix("+") ? String(dropFirst()) : self
+        return (7...20).contains(digits.utf8.count) && digits.isVendorNumber && !digits.hasPrefix("0") ? digits : nil
+    }
+
+    /// Whether it can be one of the vendor's numbers.
+    package var isVendorNumber: Bool {
+        (1...20).contains(utf8.count) && utf8.allSatisfy { (0x30...0x39).contains($0) }
+    }
+}

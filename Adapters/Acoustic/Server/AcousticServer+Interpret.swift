@@ -1,0 +1,493 @@
+import PatchbayAcoustic
+public import PatchbayAdapterKit
+import PatchbayJSON
+import PatchbayModel
+
+extension AcousticServer {
+    public func interpret(_ exchange: Exchange<Self>, memory: inout Memory) -> Interpretation<Self> {
+        let waiting = exchange.operations.filter { $0.step?.isAbsent == true }
+        guard [.addRecipient, .updateRecipient].contains(exchange.endpoint), !waiting.isEmpty else {
+            return interpretAlone(exchange, memory: &memory)
+        }
+        // The request carries opt-outs that wait for the contact, together with the operations that write its row.
+        let written = Exchange<Self>(
+            endpoint: exchange.endpoint,
+            operations: exchange.operations.filter { $0.step?.isAbsent != true },
+            request: exchange.request,
+            outcome: exchange.outcome,
+            startedAt: exchange.startedAt,
+            moment: exchange.moment
+        )
+        var meaning = interpretAlone(written, memory: &memory)
+        let isThere = exchange.outcome.reply.flatMap(CallReply.init)?.isYes ?? false
+        for pending in waiting { meaning.verdicts[pending.id] = .inProgress(isThere ? nil : pending.step) }
+        return meaning
+    }
+
+    private func interpretAlone(_ exchange: Exchange<Self>, memory: inout Memory) -> Interpretation<Self> {
+        let row = ReplyTable.acousticServer.row(for: exchange.outcome)
+        if exchange.endpoint == .token { return interpretToken(exchange, row, &memory) }
+        let call = exchange.outcome.reply.flatMap(CallReply.init)
+        if exchange.outcome.reply?.status == 401 || call?.fault == 145 {
+            RuleID.acoustic("S3").fire()
+            return memory.interpretRefusedToken(exchange) ?? suspending(exchange, ServerFinding.tokenRefusedTwice, nil)
+        }
+        if row.meaning == .retry {
+            return row.finding == ServerFinding.faultOfServer
+                ? interpretFault(exchange, call) : interpretFailure(exchange, &memory)
+        }
+        memory.heard(at: exchange.moment.now)
+        switch row.meaning {
+        case .suspend:
+            let isList = exchange.endpoint == .addToList && row.finding == ServerFinding.databaseUnknown
+            return suspending(
+                exchange,
+                isList ? ServerFinding.listUnknown : row.finding ?? ServerFinding.forbidden,
+                call
+            )
+        case .refused: return interpretRefusal(exchange, row.finding ?? ServerFinding.refused, call)
+        case .accepted, .retry: return interpretYes(exchange, call, &memory)
+        }
+    }
+
+    private func interpretYes(_ exchange: Exchange<Self>, _ call: CallReply?, _ memory: inout Memory)
+        -> Interpretation<Self>
+    {
+        switch exchange.endpoint {
+        case .events: return Interpretation(exchange.operations) { _ in .accepted(ServerFinding.eventTaken.at()) }
+        case .gdprErasure, .gdprAccess: return interpretErasure(exchange, &memory)
+        case .gdprStatus: return interpretErasureStatus(exchange, &memory)
+        case .readConsent:
+            guard let json = exchange.outcome.reply?.json, json.object != nil else {
+                return notUnderstood(exchange, &memory)
+            }
+            return interpretConsent(exchange, json["data"])
+        case .eventErrors:
+            // Only the outer frame of the reply is known. The answer is the frame's content, or the whole reply without a
+            // frame.
+            guard let json = exchange.outcome.reply?.json, json.object != nil || json.array != nil else {
+                return notUnderstood(exchange, &memory)
+            }
+            return Interpretation(exchange.operations) { _ in .accepted(answer: json["data"] ?? json) }
+        case .channelContact:
+            guard let contact = ChannelContact.json(exchange.outcome.reply?.json) else {
+                return notUnderstood(exchange, &memory)
+            }
+            return Interpretation(exchange.operations) { _ in .accepted(answer: contact) }
+        case .writeConsent: return Interpretation(exchange.operations) { _ in .accepted() }
+        case .token: return Interpretation()
+        case .addRecipient, .updateRecipient, .selectRecipient, .optOutRecipient, .removeRecipient, .importList,
+            .jobStatus, .exportList, .addToList, .createList, .listMetaData:
+            break
+        }
+        guard let call, call.isYes, let result = call.result else { return notUnderstood(exchange, &memory) }
+        RuleID.acoustic("S10").fire()
+        switch exchange.endpoint {
+        case .selectRecipient: return interpretSelection(exchange, result, &memory)
+        case .removeRecipient: return Interpretation(exchange.operations) { _ in .accepted(ServerFinding.removed.at()) }
+        case .addToList: return interpretMember(exchange.operations)
+        case .createList: return interpretList(exchange, result)
+        case .listMetaData:
+            guard let (json, fits) = DatabaseColumns(result)?.answer(settings) else {
+                return notUnderstood(exchange, &memory)
+            }
+            let row = fits ? ServerFinding.columnsFit : ServerFinding.columnsDiffer
+            return Interpretation(exchange.operations) { _ in .accepted(row.at(), answer: json) }
+        case .exportList: return interpretExport(exchange, result)
+        case .importList: return interpretImport(exchange, result, &memory)
+        case .jobStatus: return interpretJob(exchange, result, &memory)
+        case .addRecipient where exchange.operations.allSatisfy({ isOptOut($0.operation) }):
+            // The contact was created only for its opt-out, which follows.
+            return Interpretation(exchange.operations) { pending in
+                var step = pending.step ?? Step()
+                (step.verb, step.isFound) = (.update, true)
+                return next(step)
+            }
+        case .addRecipient where exchange.operations.allSatisfy({ $0.operation.action.kind == .track }):
+            return interpretSelection(exchange, result, &memory)
+        case .addRecipient, .updateRecipient: return Interpretation(finalVerdicts(exchange.operations))
+        default: return Interpretation(exchange.operations) { _ in .accepted() }
+        }
+    }
+
+    // MARK: Tokens
+
+    private func interpretToken(_ exchange: Exchange<Self>, _ row: ReplyRow, _ memory: inout Memory)
+        -> Interpretation<Self>
+    {
+        memory.interpretToken(exchange, row.meaning, asked: exchange.retryAfter, ServerPace.tokens)
+            ?? Interpretation(suspension: ServerFinding.tokenRefused.at())
+    }
+
+    private func suspending(_ exchange: Exchange<Self>, _ row: FindingRow, _ call: CallReply?) -> Interpretation<Self> {
+        var meaning = Interpretation<Self>(exchange.operations) { .inProgress($0.step) }
+        meaning.suspension = row.at("", call)
+        return meaning
+    }
+
+    // MARK: Failures
+
+    /// Handles a temporary failure: every lane waits, and the operations' own delays grow.
+    private func interpretFailure(_ exchange: Exchange<Self>, _ memory: inout Memory) -> Interpretation<Self> {
+        RuleID.acoustic("S43").fire()
+        let isUncertain = exchange.mayHaveWorked && exchange.outcome.reply?.status != 503
+        if !isUncertain || exchange.endpoint != .events { RuleID.acoustic("S49").fire() }
+        return memory.stayAway(exchange, asked: exchange.retryAfter, ServerPace.tokens) { _ in
+            switch exchange.endpoint {
+            case .events where isUncertain && settings.uncertainEvents == .reject:
+                RuleID.acoustic("S38").fire()
+                return .rejected(ServerFinding.eventUnknown.at("action.event"))
+            case .createList where isUncertain: return .rejected(ServerFinding.listUncertain.at("action"))
+            case .importList where isUncertain: return .rejected(ServerFinding.importUnknown.at("action"))
+            default: return nil
+            }
+        }
+    }
+
+    /// Handles a server fault. It concerns this call alone. The vendor also reports malformed calls this way, so the number
+    /// of attempts is limited.
+    private func interpretFault(_ exchange: Exchange<Self>, _ call: CallReply?) -> Interpretation<Self> {
+        RuleID.acoustic("S12").fire()
+        return Interpretation(exchange.operations) { pending in
+            guard pending.refusals + 1 < ServerPace.faults else {
+                return .rejected(ServerFinding.faultOfServer.at("action", call))
+            }
+            return .retry(.at(ServerPace.tokens.backoff.next(after: pending.failures, asked: nil, at: exchange.moment)))
+        }
+    }
+
+    /// Handles a success without the expected content as a missing reply.
+    private func notUnderstood(_ exchange: Exchange<Self>, _ memory: inout Memory) -> Interpretation<Self> {
+        interpretFailure(exchange, &memory)
+    }
+
+    // MARK: Refusals
+
+    private func interpretRefusal(_ exchange: Exchange<Self>, _ finding: FindingRow, _ call: CallReply?)
+        -> Interpretation<Self>
+    {
+        switch (exchange.endpoint, finding) {
+        case (.addRecipient, ServerFinding.contactThere): return other(.update, exchange, finding, call)
+        case (.updateRecipient, ServerFinding.contactUnknown)
+        where exchange.operations.allSatisfy({ adds($0.operation) }):
+            return other(.add, exchange, finding, call)
+        case (.selectRecipient, ServerFinding.contactUnknown), (.removeRecipient, ServerFinding.contactUnknown):
+            return Interpretation(exchange.operations) { pending in
+                switch pending.operation.action {
+                case .erase: return .accepted(ServerFinding.nothingToErase.at())
+                case .track where adds(pending.operation) && pending.step?.verb == nil:
+                    var step = pending.step ?? Step()
+                    step.verb = .add
+                    return next(step)
+                default:
+                    return absence(of: pending)
+                        ?? .rejected(ServerFinding.contactUnknown.at("contact", call))
+                }
+            }
+        case (.addToList, ServerFinding.listHasIt): return interpretMember(exchange.operations)
+        case (.addToList, ServerFinding.contactUnknown):
+            return interpretUnknownContact(exchange.operations, finding.at("contact", call))
+        case (.optOutRecipient, ServerFinding.optedOut):
+            return Interpretation(exchange.operations) { _ in .unchanged(ServerFinding.alreadyOut.at()) }
+        case (.optOutRecipient, ServerFinding.contactUnknown):
+            return Interpretation(exchange.operations) { pending in
+                guard settings.isKeyedByEmail, adds(pending.operation), pending.step?.verb == nil else {
+                    return absence(of: pending)
+                        ?? .rejected(ServerFinding.contactUnknown.at("contact", call))
+                }
+                // The address is known, so the contact is added and opted out at once.
+                RuleID.acoustic("S62").fire()
+                var step = pending.step ?? Step()
+                step.verb = .add
+                return next(step)
+            }
+        case (.eventErrors, ServerFinding.notFound):
+            return Interpretation(exchange.operations) { _ in .rejected(ServerFinding.eventErrorsNowhere.at("action")) }
+        case (.channelContact, ServerFinding.notFound):
+            return Interpretation(exchange.operations) { _ in .rejected(ServerFinding.contactUnknown.at("contact")) }
+        case (.readConsent, ServerFinding.notFound), (.writeConsent, ServerFinding.notFound):
+            return Interpretation(exchange.operations) { pending in
+                // A push consent is kept under its contact, so without the contact it can't be written yet.
+                let isPush = consent(of: pending)?.channel == .push && exchange.endpoint == .writeConsent
+                return (isPush ? absence(of: pending) : nil)
+                    ?? .rejected(ServerFinding.consentNone.at("action"))
+            }
+        case (.readConsent, ServerFinding.conflict), (.writeConsent, ServerFinding.conflict):
+            return Interpretation(exchange.operations) { _ in .rejected(ServerFinding.refused.at("action")) }
+        case (.gdprStatus, ServerFinding.notFound): return lost(exchange)
+        case (_, ServerFinding.notFound): return suspending(exchange, finding, call)
+        default: return halved(exchange.operations, finding, call)
+        }
+    }
+
+    /// The call does not fit, so the other follows, once (S8).
+    private func other(_ verb: Step.Verb, _ exchange: Exchange<Self>, _ finding: FindingRow, _ call: CallReply?)
+        -> Interpretation<Self>
+    {
+        Interpretation(exchange.operations) { pending in
+            guard pending.step?.verb == nil else { return .rejected(finding.at("action", call)) }
+            var step = pending.step ?? Step()
+            step.verb = verb
+            return next(step)
+        }
+    }
+
+    /// Splits a refused group in halves until the bad operation is alone and is rejected (S26).
+    private func halved(_ operations: [Pending<Self>], _ finding: FindingRow, _ call: CallReply?)
+        -> Interpretation<Self>
+    {
+        guard operations.count > 1 else {
+            return Interpretation(operations) { _ in .rejected(finding.at("action", call)) }
+        }
+        RuleID.acoustic("S26").fire()
+        let most = operations.halfCount
+        return Interpretation(operations) { pending in
+            var step = pending.step ?? Step()
+            (step.most, step.job) = (most, nil)
+            return next(step)
+        }
+    }
+
+    // MARK: Yes
+
+    /// Returns the verdicts after a successful write. An operation whose values a later one of the same call replaced
+    /// completely is superseded.
+    private func finalVerdicts(_ operations: [Pending<Self>]) -> [OperationID: Verdict<Self>] {
+        guard let first = operations.first else { return [:] }
+        let row = RecipientRow(operations, key: first.operation.acousticKey, settings)
+        var verdicts: [OperationID: Verdict<Self>] = [:]
+        for one in operations {
+            let later = row.replacement(of: one.id, cells(of: one.operation))
+            if later != nil { RuleID.acoustic("S25").fire() }
+            guard lists(of: one.operation).isEmpty else {
+                var step = one.step ?? Step()
+                step.isWritten = true
+                verdicts[one.id] = .inProgress(step)
+                continue
+            }
+            let leftOut = ServerCells(one.operation, settings).leftOut.joined(separator: ", ")
+            let finding = leftOut.isEmpty ? nil : ServerFinding.incomplete.at("action", detail: leftOut)
+            verdicts[one.id] = later.map { .superseded(by: $0) } ?? .accepted(finding)
+        }
+        return verdicts
+    }
+
+    private func interpretSelection(_ exchange: Exchange<Self>, _ result: XMLTree, _ memory: inout Memory)
+        -> Interpretation<Self>
+    {
+        guard let contact = result["RecipientId"]?.text.trimmed, contact.isVendorNumber else {
+            return notUnderstood(exchange, &memory)
+        }
+        let email = result["EMAIL"]?.text.trimmed ?? ""
+        return Interpretation(exchange.operations) { pending in
+            if consent(of: pending) != nil { return numbered(pending, result) }
+            var step = pending.step ?? Step()
+            switch pending.operation.action {
+            case .readBack: return .accepted(answer: RecipientAnswer.json(result, contact))
+            case .track: step.contactID = contact
+            case .erase: (step.isFound, step.email) = (true, email.isEmpty ? nil : email)
+            default:
+                if email.isEmpty {
+                    return absence(of: pending)
+                        ?? .rejected(ServerFinding.noAddress.at("contact"))
+                }
+                (step.isFound, step.email) = (true, email)
+            }
+            return next(step)
+        }
+    }
+
+    // MARK: Jobs
+
+    /// Returns the time of the next query for a job. While a caller waits for the answer, the first queries follow sooner.
+    ///
+    /// - Returns: Nil if a caller has waited for the job as long as the settings permit.
+    private func poll(_ exchange: Exchange<Self>, for pending: Pending<Self>) -> When? {
+        let now = exchange.moment.now
+        var pause = Duration.seconds(settings.pollSeconds)
+        guard pending.isImmediate else { return .at(now + pause) }
+        pause = min(pause, max(ServerPace.firstPoll, (now - pending.since) / 2))
+        return now + pause > pending.since + .seconds(settings.jobSeconds) ? nil : .at(now + pause)
+    }
+
+    /// An operation that continues at a step.
+    func next(_ step: Step) -> Verdict<Self> { .inProgress(step) }
+
+    /// Returns the verdict of an operation whose job is incomplete: query again, or return the job's number to the caller.
+    private func unfinished(_ step: Step, _ pending: Pending<Self>, _ exchange: Exchange<Self>) -> Verdict<Self> {
+        if let next = poll(exchange, for: pending) { return .inProgress(step, next) }
+        RuleID.acoustic("S63").fire()
+        var answer: JSONObject = ["id": .string(step.job ?? ""), "state": "RUNNING"]
+        if let file = step.file, !file.isEmpty { answer["file"] = .string(file) }
+        return .accepted(
+            ServerFinding.jobRunning.at("action", detail: "job \(step.job ?? "")"),
+            answer: .object(answer)
+        )
+    }
+
+    private func interpretErasure(_ exchange: Exchange<Self>, _ memory: inout Memory) -> Interpretation<Self> {
+        let id = exchange.outcome.reply?.json?["data"]?["id"]
+        guard let job = id?.string ?? id?.number?.text, job.isVendorNumber else {
+            return notUnderstood(exchange, &memory)
+        }
+        return Interpretation(exchange.operations) { pending in
+            var step = pending.step ?? Step()
+            step.job = job
+            return unfinished(step, pending, exchange)
+        }
+    }
+
+    /// A job that is ready has no status any more.
+    private func interpretErasureStatus(_ exchange: Exchange<Self>, _ memory: inout Memory) -> Interpretation<Self> {
+        guard let data = exchange.outcome.reply?.json?["data"], data.object != nil else {
+            return notUnderstood(exchange, &memory)
+        }
+        switch data["status"]?.string?.uppercased() {
+        case nil, "COMPLETE":
+            return Interpretation(exchange.operations) { pending in
+                // The answer of a query contains personal data, so it is returned and not stored.
+                if case .readBack = pending.operation.action { return .accepted(answer: data) }
+                return .accepted(ServerFinding.erased.at())
+            }
+        case "ERROR", "CANCELED": return halved(exchange.operations, ServerFinding.jobRefused, nil)
+        default:
+            return Interpretation(exchange.operations) { pending in
+                var step = pending.step ?? Step()
+                if case .readBack(let request) = pending.operation.action,
+                    case .access(let job?)? = ServerQuestion(request)
+                {
+                    step.job = job
+                }
+                return unfinished(step, pending, exchange)
+            }
+        }
+    }
+
+    /// Handles a job that the vendor does not know. Its contacts go into another job; after three lost jobs they are rejected.
+    private func lost(_ exchange: Exchange<Self>) -> Interpretation<Self> {
+        RuleID.acoustic("S35").fire()
+        return Interpretation(exchange.operations) { pending in
+            var step = pending.step ?? Step()
+            (step.job, step.lostJobs) = (nil, (step.lostJobs ?? 0) + 1)
+            guard step.lostJobs ?? 0 < ServerPace.lostJobs else {
+                return .rejected(ServerFinding.jobLost.at("action"))
+            }
+            let later = When.at(exchange.moment.now + .seconds(settings.pollSeconds))
+            return .inProgress(step, poll(exchange, for: pending) ?? later)
+        }
+    }
+
+    private func interpretImport(_ exchange: Exchange<Self>, _ result: XMLTree, _ memory: inout Memory)
+        -> Interpretation<Self>
+    {
+        guard let job = result["JOB_ID"]?.text.trimmed, job.isVendorNumber else {
+            return Interpretation(exchange.operations) { _ in .rejected(ServerFinding.importUnknown.at("action")) }
+        }
+        return Interpretation(exchange.operations) { pending in
+            var step = pending.step ?? Step()
+            step.job = job
+            return unfinished(step, pending, exchange)
+        }
+    }
+
+    private func interpretExport(_ exchange: Exchange<Self>, _ result: XMLTree) -> Interpretation<Self> {
+        guard let job = result["JOB_ID"]?.text.trimmed, job.isVendorNumber else {
+            return Interpretation(exchange.operations) { _ in .rejected(ServerFinding.exportUnnamed.at("action")) }
+        }
+        return Interpretation(exchange.operations) { pending in
+            var step = pending.step ?? Step()
+            (step.job, step.file) = (job, result["FILE_PATH"]?.text.trimmed)
+            return unfinished(step, pending, exchange)
+        }
+    }
+
+    private func interpretJob(_ exchange: Exchange<Self>, _ result: XMLTree, _ memory: inout Memory)
+        -> Interpretation<Self>
+    {
+        guard let state = result["JOB_STATUS"]?.text.trimmed.uppercased(), !state.isEmpty else {
+            return notUnderstood(exchange, &memory)
+        }
+        let answer = JobAnswer(result, state)
+        return Interpretation(exchange.operations) { pending in
+            // A query returns the job's state at once. The operation that started the job waits for its result.
+            guard let step = pending.step, step.job != nil else { return .accepted(answer: answer.json) }
+            switch state {
+            case "COMPLETE" where exchange.isExport(pending):
+                return .accepted(ServerFinding.exportReady.at(), answer: answer.json(with: pending.step?.file))
+            case "COMPLETE":
+                let row = answer.isWhole ? ServerFinding.importTaken : ServerFinding.importDropped
+                return .accepted(row.at(), answer: answer.json)
+            case "ERROR", "CANCELED": return .rejected(ServerFinding.jobRefused.at("action"), answer: answer.json)
+            default: return unfinished(step, pending, exchange)
+            }
+        }
+    }
+}
+
+extension FindingRow {
+    /// The finding with the fault's number beside it.
+    fileprivate func at(_ path: String, _ call: CallReply?) -> Finding {
+        var finding = at(path)
+        if let fault = call?.fault { finding.vendor = VendorReply(status: 200, code: String(fault)) }
+        return finding
+    }
+}
+
+/// The answer to a query for a contact.
+enum RecipientAnswer: Sendable {
+    static func json(_ result: XMLTree, _ contact: String) -> JSONValue {
+        var answer: JSONObject = ["contactId": .string(contact)]
+        func put(_ name: String, _ element: String) {
+            if let text = result[element]?.text, !text.isEmpty { answer[name] = .string(text) }
+        }
+        put("email", "EMAIL")
+        put("lastModified", "LastModified")
+        put("optedIn", "OptedIn")
+        put("optedOut", "OptedOut")
+        let columns = (result["COLUMNS"]?.all("COLUMN") ?? []).map { column in
+            (column["NAME"]?.text ?? "", JSONValue.string(column["VALUE"]?.text ?? ""))
+        }
+        answer["columns"] = .object(columns.reduce(into: JSONObject()) { $0[$1.0] = $1.1 })
+        let lists = result["CONTACT_LISTS"]?.all("CONTACT_LIST_ID") ?? []
+        if !lists.isEmpty { answer["contactLists"] = .array(lists.map { .string($0.text) }) }
+        return .object(answer)
+    }
+}
+
+extension Exchange<AcousticServer> {
+    /// Whether an operation started a job that writes a file.
+    fileprivate func isExport(_ pending: Pending<AcousticServer>) -> Bool {
+        guard case .readBack(let request) = pending.operation.action, case .export? = ServerQuestion(request) else {
+            return false
+        }
+        return true
+    }
+}
+
+/// The answer to a query for a job.
+struct JobAnswer: Sendable {
+    /// The job with the file that it wrote.
+    func json(with file: String?) -> JSONValue {
+        guard let file, !file.isEmpty, var object = json.object else { return json }
+        object["file"] = .string(file)
+        return .object(object)
+    }
+
+    let json: JSONValue
+    /// Whether every row of its file was added or changed.
+    let isWhole: Bool
+
+    init(_ result: XMLTree, _ state: String) {
+        let parameters = (result["PARAMETERS"]?.all("PARAMETER") ?? []).map { parameter in
+            (parameter["NAME"]?.text ?? "", parameter["VALUE"]?.text ?? "")
+        }
+        let numbers = Dictionary(parameters.map { ($0.0, Int($0.1)) }) { $1 }
+        func number(_ name: String) -> Int { (numbers[name] ?? nil) ?? 0 }
+        let (sum, hasOverflown) = number("SQL_ADDED").addingReportingOverflow(number("SQL_UPDATED"))
+        isWhole = !hasOverflown && number("TOTAL_ROWS") == sum
+        json = [
+            "id": .string(result["JOB_ID"]?.text.trimmed ?? ""), "state": .string(state),
+            "parameters": .object(parameters.reduce(into: JSONObject()) { $0[$1.0] = .string($1.1) }),
+        ]
+    }
+}

@@ -1,0 +1,352 @@
+public import PatchbayAdapterKit
+import PatchbayAdobe
+import PatchbayJSON
+import PatchbayModel
+
+extension AdobeServer {
+    public func interpret(_ exchange: Exchange<Self>, memory: inout Memory) -> Interpretation<Self> {
+        let row = ReplyTable.adobeServer.row(for: exchange.outcome)
+        if exchange.endpoint == .token {
+            return memory.interpretToken(exchange, row.meaning, asked: exchange.retryAfter, ServerPace.tokens)
+                ?? Interpretation(suspension: ServerFinding.tokenRefused.at())
+        }
+        if exchange.outcome.reply?.status == 401 {
+            RuleID.adobe("B3").fire()
+            return memory.interpretRefusedToken(exchange) ?? suspending(exchange, ServerFinding.tokenRefusedTwice)
+        }
+        if row.meaning == .retry { return interpretFailure(exchange, &memory) }
+        memory.heard(at: exchange.moment.now)
+        switch row.meaning {
+        case .suspend: return suspending(exchange, row.finding ?? ServerFinding.forbidden)
+        case .refused: return interpretRefusal(exchange, row.finding ?? ServerFinding.refused)
+        case .accepted, .retry:
+            guard let meaning = interpretYes(exchange) else {
+                RuleID.adobe("B38").fire()
+                return interpretFailure(exchange, &memory)
+            }
+            return meaning
+        }
+    }
+
+    private func suspending(_ exchange: Exchange<Self>, _ row: FindingRow) -> Interpretation<Self> {
+        var meaning = Interpretation<Self>(exchange.operations) { .inProgress($0.step) }
+        meaning.suspension = row.at(detail: exchange.outcome.reply.map { "HTTP \($0.status)" })
+        return meaning
+    }
+
+    // MARK: Failures
+
+    /// Handles a temporary failure: every lane waits, and the operations' own delays grow. A request that must not be repeated
+    /// is preceded by a query, even if the vendor surely did not process it: another client may have done the same (B12, B25).
+    private func interpretFailure(_ exchange: Exchange<Self>, _ memory: inout Memory) -> Interpretation<Self> {
+        let (moment, asked) = (exchange.moment, exchange.retryAfter)
+        let isFault = exchange.outcome.reply?.status == 500
+        if asked != nil || !isFault { RuleID.adobe("B30").fire() }
+        return memory.stayAway(exchange, asked: asked, ServerPace.tokens) { pending in
+            let isAgain = exchange.endpoint.isJournaled
+            guard isFault || isAgain else { return nil }
+            var step = pending.step ?? Step()
+            let before = isFault ? step.faults ?? 0 : step.uncertainties ?? 0
+            if isFault {
+                RuleID.adobe("B31").fire()
+                guard before + 1 < settings.faultAttempts else { return .rejected(ServerFinding.fault.at("action")) }
+                step.faults = before + 1
+            } else {
+                step.uncertainties = min(99, before + 1)
+            }
+            if isAgain { (Self.rulesOfUncertainty[exchange.endpoint] ?? .adobe("B25")).fire() }
+            let next = ServerPace.tokens.backoff.next(after: before, asked: asked, at: moment)
+            return .inProgress(isAgain ? step.next(nil) : step, .at(next))
+        }
+    }
+
+    /// The rules for a query whether something was created.
+    private static let rulesOfUncertainty: [Endpoint: RuleID] = [.create: .adobe("B12"), .makeService: .adobe("B41")]
+
+    // MARK: Refusals
+
+    private func interpretRefusal(_ exchange: Exchange<Self>, _ finding: FindingRow) -> Interpretation<Self> {
+        // Only the vendor's own error code is proof. A bare status may come from a proxy.
+        let isAbsent = finding == ServerFinding.absent
+        let isGone = isAbsent || finding == ServerFinding.notFound || finding == ServerFinding.profileKey
+        switch exchange.endpoint {
+        case .find where isAbsent && settings.matching == .key, .update where isAbsent && settings.matching == .key:
+            return absent(exchange)
+        case .find where isGone: return suspending(exchange, ServerFinding.filterUnknown)
+        case .update where finding == ServerFinding.notFound && settings.matching == .key,
+            .delete where finding == ServerFinding.notFound && settings.matching == .key:
+            return suspending(exchange, ServerFinding.filterUnknown)
+        case .create where isGone: return suspending(exchange, ServerFinding.resourceUnknown)
+        case .create where finding == ServerFinding.duplicate: return restarted(exchange, finding)
+        case .delete where isAbsent && settings.matching == .key:
+            return Interpretation(exchange.operations) { _ in .accepted(ServerFinding.nothingToErase.at()) }
+        case .update where isGone && settings.matching != .key, .delete where isGone && settings.matching != .key,
+            .subscriptions where isGone, .subscribe where isGone, .unsubscribe where isGone:
+            return restarted(exchange, ServerFinding.vanished)
+        case .service where isGone && settings.unknownServices == .add: return unserved(exchange)
+        case .makeService where finding == ServerFinding.duplicate:
+            return restarted(exchange, ServerFinding.serviceUnknown, at: "action.subscription.topic")
+        case .service where isGone, .makeService where isGone:
+            return Interpretation(exchange.operations) { _ in
+                .rejected(ServerFinding.serviceUnknown.at("action.subscription.topic"))
+            }
+        case .subscribe where finding == ServerFinding.duplicate:
+            return Interpretation(exchange.operations) { _ in .unchanged(ServerFinding.subscribedAlready.at()) }
+        default: return halved(exchange, finding)
+        }
+    }
+
+    /// Splits a refused group in halves until the bad operation is alone and is rejected (B35). Before a profile is created,
+    /// each half queries it again, because the first half creates it.
+    private func halved(_ exchange: Exchange<Self>, _ finding: FindingRow) -> Interpretation<Self> {
+        let operations = exchange.operations
+        guard operations.count > 1, exchange.endpoint == .create || exchange.endpoint == .update else {
+            var finding = finding.at("action")
+            finding.vendor = exchange.outcome.reply.map {
+                VendorReply(status: $0.status, code: VendorCode.first(in: $0) ?? $0.json?["error_code"]?.string)
+            }
+            return Interpretation(operations) { _ in .rejected(finding) }
+        }
+        let most = operations.halfCount
+        return Interpretation(operations) { pending in
+            var step = pending.step ?? Step()
+            step.most = most
+            return .inProgress(exchange.endpoint == .create ? step.next(nil) : step)
+        }
+    }
+
+    /// Handles a profile that vanished, or that appeared: the operation queries it again, up to three times (B13).
+    private func restarted(
+        _ exchange: Exchange<Self>,
+        _ finding: FindingRow,
+        at path: String = "contact"
+    ) -> Interpretation<Self> {
+        RuleID.adobe("B13").fire()
+        return Interpretation(exchange.operations) { pending in
+            var step = pending.step ?? Step()
+            step.vanishings = (step.vanishings ?? 0) + 1
+            guard step.vanishings ?? 0 <= ServerPace.vanishings else { return .rejected(finding.at(path)) }
+            return step.searched
+        }
+    }
+
+    // MARK: Yes
+
+    /// Returns the meaning of a success; nil if its content is not understood.
+    private func interpretYes(_ exchange: Exchange<Self>) -> Interpretation<Self>? {
+        let json = exchange.outcome.reply?.json
+        switch exchange.endpoint {
+        case .find: return ServerPage(json, isSingle: settings.matching == .key, settings).map { found(exchange, $0) }
+        case .create:
+            guard let profile = ServerRecord(json) else { return nil }
+            return made(exchange, profile)
+        case .update:
+            guard exchange.outcome.reply?.body.isEmpty ?? false || ServerRecord(json) != nil else { return nil }
+            RuleID.adobe("B11").fire()
+            return atOtherProfiles(exchange, .write, Interpretation(finalVerdicts(exchange.operations)))
+        case .delete:
+            RuleID.adobe("B26").fire()
+            return Interpretation(exchange.operations) { _ in .accepted(ServerFinding.erased.at()) }
+        case .service, .makeService: return ServerRecord(json).map { served(exchange, $0) }
+        case .subscriptions:
+            return ServerPage(json, isSingle: false, settings).map {
+                atOtherProfiles(exchange, .service, listed(exchange, $0))
+            }
+        case .subscribe:
+            guard ServerRecord(json) != nil else { return nil }
+            RuleID.adobe("B23").fire()
+            return Interpretation(exchange.operations) { _ in .accepted() }
+        case .unsubscribe:
+            RuleID.adobe("B24").fire()
+            return atOtherProfiles(exchange, .service, Interpretation(exchange.operations) { _ in .accepted() })
+        case .page:
+            guard let page = ServerPage(json, isSingle: false, settings) else { return nil }
+            return Interpretation(exchange.operations) { pending in
+                // A caller that reads all pages must not mistake an incomplete list for the whole.
+                if case .subscriptions? = question(of: pending.operation), page.isCut {
+                    return .rejected(ServerFinding.addressForeign.at("action"))
+                }
+                return .accepted(answer: page.answer)
+            }
+        case .token: return Interpretation()
+        }
+    }
+
+    /// Continues an opt-out of a contact with several profiles at the next profile (B9).
+    private func atOtherProfiles(
+        _ exchange: Exchange<Self>,
+        _ stage: Step.Stage,
+        _ meaning: Interpretation<Self>
+    ) -> Interpretation<Self> {
+        var meaning = meaning
+        for pending in exchange.operations where meaning.verdicts[pending.id]?.isFinal ?? false {
+            if let step = pending.step?.atNextProfile(stage) { meaning.verdicts[pending.id] = step.asVerdict }
+        }
+        return meaning
+    }
+
+    /// Returns the verdicts after a successful write. An operation whose values a later one of the same request replaced
+    /// completely is superseded.
+    private func finalVerdicts(_ operations: [Pending<Self>]) -> [OperationID: Verdict<Self>] {
+        let row = ProfileRow(operations, settings)
+        var verdicts: [OperationID: Verdict<Self>] = [:]
+        for one in operations {
+            let later = row.replacement(of: one.id, members(of: one.operation))
+            verdicts[one.id] = later.map { .superseded(by: $0) } ?? .accepted()
+        }
+        return verdicts
+    }
+
+    /// Handles a page of profiles that a query for the contact returned.
+    private func found(_ exchange: Exchange<Self>, _ page: ServerPage) -> Interpretation<Self> {
+        guard let key = exchange.operations.first?.operation.adobeKey else { return Interpretation() }
+        if settings.matching != .key, page.records.contains(where: { $0.json[settings.keyField] == nil }) {
+            return suspending(exchange, ServerFinding.keyUnseen)
+        }
+        let hits = page.records.filter { $0.has(key, settings) }
+        if hits.count != page.records.count || !hits.isEmpty { RuleID.adobe("B7").fire() }
+        if hits.count > 1 {
+            RuleID.adobe("B9").fire()
+            return Interpretation(exchange.operations) { pending in
+                // A query for the contact returns all candidates, because the contact is ambiguous.
+                if question(of: pending.operation) == .contact {
+                    return .accepted(answer: ContactAnswer(hits, nil).json)
+                }
+                guard case .changeSubscription(let subscription) = pending.operation.action,
+                    subscription.state != .subscribed
+                else { return .rejected(ServerFinding.several.at("contact")) }
+                return atAll(hits, pending)
+            }
+        }
+        guard let profile = hits.first else { return page.next == nil ? absent(exchange) : turned(exchange, page) }
+        return Interpretation(exchange.operations) { pending in
+            let step = pending.step ?? Step()
+            switch pending.operation.action {
+            case .readBack where question(of: pending.operation) == .contact:
+                let list = profile.subscriptions(settings)
+                // Without the list of subscriptions, the opt-outs from services are unknown.
+                return list == nil && !settings.services.isEmpty
+                    ? .rejected(ServerFinding.addressForeign.at("action"))
+                    : .accepted(answer: ContactAnswer(hits, list).json)
+            case .readBack: return .accepted(answer: profile.json)
+            case .changeSubscription where topic(of: pending.operation) != nil:
+                guard let list = profile.subscriptions(settings) else {
+                    return .rejected(ServerFinding.addressForeign.at("action"))
+                }
+                return step.next(.service, list).asVerdict
+            default: return .inProgress(step.next(.write, ProfileAddress.keyed(profile.key, settings)))
+            }
+        }
+    }
+
+    /// Continues an opt-out at every profile with the contact's key, because none of them may receive further messages.
+    private func atAll(_ profiles: [ServerRecord], _ pending: Pending<Self>) -> Verdict<Self> {
+        var step = pending.step ?? Step()
+        guard topic(of: pending.operation) != nil else {
+            step.others = profiles.map { ProfileAddress.keyed($0.key, settings) }
+            return step.atNextProfile(.write)?.asVerdict ?? .accepted()
+        }
+        step.others = profiles.compactMap { $0.subscriptions(settings) }
+        guard step.others?.count == profiles.count, let first = step.atNextProfile(.service) else {
+            return .rejected(ServerFinding.addressForeign.at("action"))
+        }
+        return first.asVerdict
+    }
+
+    /// Queries the next page of a collection, by the address in the reply (B8).
+    private func turned(_ exchange: Exchange<Self>, _ page: ServerPage) -> Interpretation<Self> {
+        RuleID.adobe("B8").fire()
+        guard let next = page.next, let address = ServerAddress(next, settings) else {
+            return Interpretation(exchange.operations) { _ in .rejected(ServerFinding.addressForeign.at("action")) }
+        }
+        return Interpretation(exchange.operations) { pending in
+            var step = pending.step ?? Step()
+            let pages = (step.pages ?? 1) + 1
+            guard pages <= ServerPace.pages else { return .rejected(ServerFinding.manyPages.at("contact")) }
+            (step.address, step.pages) = (address.rest, pages)
+            return .inProgress(step)
+        }
+    }
+
+    /// The account has no such profile.
+    private func absent(_ exchange: Exchange<Self>) -> Interpretation<Self> {
+        Interpretation(exchange.operations) { pending in
+            let step = pending.step ?? Step()
+            switch pending.operation.action {
+            case .erase: return .accepted(ServerFinding.nothingToErase.at())
+            case .readBack: return .rejected(ServerFinding.contactUnknown.at("contact"))
+            default: break
+            }
+            if topic(of: pending.operation)?.isOn == false {
+                return .unchanged(ServerFinding.unsubscribedAlready.at())
+            }
+            guard settings.unknownContacts == .add else {
+                return .rejected(ServerFinding.contactUnknown.at("contact"))
+            }
+            return .inProgress(step.next(.create))
+        }
+    }
+
+    /// Handles a created profile: its values are written, or an operation for a topic continues with the service.
+    private func made(_ exchange: Exchange<Self>, _ profile: ServerRecord) -> Interpretation<Self> {
+        let finalVerdicts = finalVerdicts(exchange.operations)
+        return Interpretation(exchange.operations) { pending in
+            guard topic(of: pending.operation) != nil else { return finalVerdicts[pending.id] ?? .accepted() }
+            guard let list = profile.subscriptions(settings) else {
+                return .rejected(ServerFinding.addressForeign.at("action"))
+            }
+            return .inProgress((pending.step ?? Step()).next(.service, list))
+        }
+    }
+
+    // MARK: Services
+
+    /// Handles a missing service: an opt-in creates it, and an opt-out has no effect (B41).
+    private func unserved(_ exchange: Exchange<Self>) -> Interpretation<Self> {
+        Interpretation(exchange.operations) { pending in
+            guard topic(of: pending.operation)?.isOn == true else {
+                return .unchanged(ServerFinding.unsubscribedAlready.at())
+            }
+            let step = pending.step ?? Step()
+            return .inProgress(step.next(.makeService, step.address))
+        }
+    }
+
+    private func served(_ exchange: Exchange<Self>, _ service: ServerRecord) -> Interpretation<Self> {
+        Interpretation(exchange.operations) { pending in
+            let step = pending.step ?? Step()
+            let name = service.json["name"]?.string
+            guard name == nil || name == topic(of: pending.operation)?.service else {
+                return .rejected(ServerFinding.serviceUnknown.at("action.subscription.topic"))
+            }
+            return .inProgress(step.next(.list, step.address, service: service.key))
+        }
+    }
+
+    /// Handles a page of subscriptions: returns the request that is needed, or completes the operation (B22).
+    private func listed(_ exchange: Exchange<Self>, _ page: ServerPage) -> Interpretation<Self> {
+        guard let pending = exchange.operations.first, let topic = topic(of: pending.operation) else {
+            return Interpretation()
+        }
+        let step = pending.step ?? Step()
+        let record = page.records.first { $0.isSubscription(to: topic.service, step.service) }
+        if record == nil, page.next != nil { return turned(exchange, page) }
+        RuleID.adobe("B22").fire()
+        let verdict: Verdict<Self>
+        switch (record, topic.isOn) {
+        case (nil, false): verdict = .unchanged(ServerFinding.unsubscribedAlready.at())
+        case (.some, true): verdict = .unchanged(ServerFinding.subscribedAlready.at())
+        case (nil, true):
+            // Of the list's pages only the first is the collection itself.
+            let list = step.pages == nil ? step.address : step.address.flatMap(ServerAddress.collection)
+            verdict = .inProgress(step.next(.subscribe, list, service: step.service))
+        case (.some(let record), false):
+            guard let address = record.address(settings) else {
+                verdict = .rejected(ServerFinding.addressForeign.at("action"))
+                break
+            }
+            verdict = .inProgress(step.next(.end, address))
+        }
+        return Interpretation(exchange.operations) { _ in verdict }
+    }
+}

@@ -1,0 +1,142 @@
+public import PatchbayAdapterKit
+import PatchbayAdobe
+import PatchbayJSON
+import PatchbayModel
+
+extension AdobeServer {
+    public func plan(_ pending: PendingOperations<Self>, memory: Memory, at moment: Moment) -> Plan<Self> {
+        let requests = ServerRequests(settings: settings, memory: memory)
+        let outdated = outdated(pending)
+        guard outdated.isEmpty else { return .settle(outdated) }
+        return memory.plan(
+            pending,
+            at: moment,
+            closed: ServerFinding.closed.at(),
+            tokenLater: ServerFinding.tokenLater.at(),
+            ending: finalVerdict(without:),
+            token: {
+                RuleID.adobe("B2").fire()
+                return Transmission(maintenanceRequest: .token, requests.token())
+            },
+            work: { transmission(for: $0, pending, requests) }
+        )
+    }
+
+    /// Returns operations that would create the same profile as an earlier operation that was released later. They query the
+    /// profile again.
+    private func outdated(_ pending: PendingOperations<Self>) -> [OperationID: Verdict<Self>] {
+        guard let head = pending.first, head.step?.stage == nil else { return [:] }
+        let key = head.operation.adobeKey
+        let later = pending.filter { $0.step?.stage == .create && ScalarString.equal($0.operation.adobeKey, key) }
+        return Interpretation<Self>(later) { ($0.step ?? Step()).searched }.verdicts
+    }
+
+    /// Returns the verdict of an operation that needs no request; nil if it needs one.
+    private func finalVerdict(without operation: EngagementOperation) -> Verdict<Self>? {
+        switch operation.action {
+        case .unregister: .unchanged(ServerFinding.nothingToLeave.at())
+        case .identify where members(of: operation).isEmpty: .unchanged(ServerFinding.keyKnown.at())
+        default: nil
+        }
+    }
+
+    func members(of operation: EngagementOperation) -> [ServerFields.Member] {
+        ServerFields(operation, settings).members
+    }
+
+    /// Returns the topic of an operation; nil if it changes the profile itself.
+    func topic(of operation: EngagementOperation) -> TopicPlace? {
+        guard case .changeSubscription(let subscription) = operation.action else { return nil }
+        return TopicPlace(subscription, settings)
+    }
+
+    /// Returns an operation's query; nil if it is no query.
+    func question(of operation: EngagementOperation) -> ServerQuestion? {
+        guard case .readBack(let request) = operation.action else { return nil }
+        return ServerQuestion(request, settings)
+    }
+
+    /// Whether it changes fields of the profile.
+    func isWritten(_ operation: EngagementOperation) -> Bool {
+        switch operation.action {
+        case .identify, .changeAttributes, .changeTags: true
+        case .changeSubscription(let subscription): subscription.topic == nil
+        default: false
+        }
+    }
+
+    // MARK: Requests
+
+    /// Returns the request for the first operation of the window and the operations that share it.
+    private func transmission(
+        for head: Pending<Self>,
+        _ pending: PendingOperations<Self>,
+        _ requests: ServerRequests
+    ) -> Transmission<Self> {
+        let address = head.step?.address ?? ""
+        switch question(of: head.operation) {
+        case .page(let address)?, .subscriptions(let address)?:
+            RuleID.adobe("B34").fire()
+            return Transmission(.page, requests.get(address, replyLimit: 64 << 20), carrying: [head])
+        case .profile?, .contact?, nil: break
+        }
+        switch head.step?.stage {
+        case nil: return beginning(head, pending, requests)
+        case .create:
+            RuleID.adobe("B10").fire()
+            let group = group(of: head, pending)
+            return Transmission(.create, requests.create(ProfileRow(group, settings)), carrying: group)
+        case .write: return writing(address, head, pending, requests)
+        case .service:
+            let name = topic(of: head.operation)?.service ?? ""
+            return Transmission(.service, requests.service(name), carrying: [head])
+        case .makeService:
+            RuleID.adobe("B41").fire()
+            let record = topic(of: head.operation).map(ServiceRecord.init)
+            return Transmission(.makeService, requests.makeService(record), carrying: [head])
+        case .list: return Transmission(.subscriptions, requests.get(address), carrying: [head])
+        case .subscribe:
+            let record = SubscriptionRecord(service: head.step?.service ?? "")
+            return Transmission(.subscribe, requests.subscribe(record, at: address), carrying: [head])
+        case .end: return Transmission(.unsubscribe, requests.delete(address), carrying: [head])
+        }
+    }
+
+    /// Returns the first request of an operation, usually the query for the profile. If addresses contain the key, no query is
+    /// needed.
+    private func beginning(_ head: Pending<Self>, _ pending: PendingOperations<Self>, _ requests: ServerRequests)
+        -> Transmission<Self>
+    {
+        let key = head.operation.adobeKey
+        if settings.matching == .key, isWritten(head.operation) || head.operation.action == .erase {
+            return writing(ProfileAddress.named(key, settings), head, pending, requests)
+        }
+        RuleID.adobe("B6").fire()
+        let request = head.step?.address.map { requests.get($0) } ?? requests.find(key)
+        return Transmission(.find, request, carrying: group(of: head, pending))
+    }
+
+    private func writing(
+        _ address: String,
+        _ head: Pending<Self>,
+        _ pending: PendingOperations<Self>,
+        _ requests: ServerRequests
+    ) -> Transmission<Self> {
+        guard isWritten(head.operation) else {
+            return Transmission(.delete, requests.delete(address), carrying: [head])
+        }
+        let group = group(of: head, pending)
+        return Transmission(.update, requests.update(ProfileRow(group, settings), at: address), carrying: group)
+    }
+
+    /// Returns the operations that share a request with the first one: pending writes to the same contact at the same stage.
+    private func group(of head: Pending<Self>, _ pending: PendingOperations<Self>) -> [Pending<Self>] {
+        guard isWritten(head.operation) else { return [head] }
+        RuleID.adobe("B35").fire()
+        let key = head.operation.adobeKey
+        return pending.batch(min(ServerPace.mostTogether, head.step?.most ?? ServerPace.mostTogether)) { one in
+            !one.isImmediate && one.step == head.step && isWritten(one.operation)
+                && ScalarString.equal(one.operation.adobeKey, key)
+        }
+    }
+}

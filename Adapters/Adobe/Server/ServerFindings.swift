@@ -1,0 +1,532 @@
+import PatchbayAdapterKit
+import PatchbayAdobe
+
+/// All findings of the server API. No finding holds a personal value.
+enum ServerFinding: Sendable {
+    static let keyBlank = FindingRow(
+        "adobe.server.key.blank",
+        .error,
+        .missing,
+        rule: .adobe("B36"),
+        reason: "The operation names no contact, and its subject is blank",
+        remedy: "Give the contact, or use the contact's key as subject."
+    )
+    static let keyForm = FindingRow(
+        "adobe.server.key.form",
+        .error,
+        .invalid,
+        rule: .adobe("B36"),
+        reason: "The contact's key cannot be used in a query: it is not a valid address",
+        remedy: "Give a key of the kind that the settings matching and keyField name."
+    )
+    static let keyLong = FindingRow(
+        "adobe.server.key.long",
+        .error,
+        .tooLarge,
+        rule: .adobe("B14"),
+        reason: "The contact's key is longer than its field",
+        remedy: "Use a shorter key, or another field as keyField."
+    )
+    static let keyOther = FindingRow(
+        "adobe.server.key.other",
+        .warning,
+        .conflict,
+        rule: .adobe("B36"),
+        reason: "The field is the key that finds the profile, and the value is not the contact's key",
+        remedy: "Write to the other contact under its own key."
+    )
+    static let keyKnown = FindingRow(
+        "adobe.server.key.known",
+        .note,
+        rule: .adobe("B36"),
+        reason: "The identifier is the contact's key, which finds the profile, so there is nothing else to send",
+        remedy: "No action is needed."
+    )
+    static let option = FindingRow(
+        "adobe.server.option",
+        .warning,
+        .invalid,
+        rule: .adobe("B37"),
+        reason: "This API has no options",
+        remedy: "Remove it."
+    )
+    static let empty = FindingRow(
+        "adobe.server.nothing",
+        .error,
+        .missing,
+        rule: .adobe("B11"),
+        reason: "The operation contains no value that can be written",
+        remedy: "Name at least one value."
+    )
+    static let unnamed = FindingRow(
+        "adobe.server.name.missing",
+        .warning,
+        .unsupported,
+        rule: .adobe("B14"),
+        reason: "The settings and the vendor's data model name no field for it, so it is not sent",
+        remedy: "Add it to fieldNames, identifierFields or tagFields."
+    )
+    static let fieldReadOnly = FindingRow(
+        "adobe.server.field.readOnly",
+        .warning,
+        .reserved,
+        rule: .adobe("B15"),
+        reason: "The field is computed, or another record, so it is not written",
+        remedy: "Name another field."
+    )
+    static let customField = FindingRow(
+        "adobe.server.field.custom",
+        .warning,
+        .misconfigured,
+        rule: .adobe("B16"),
+        reason:
+            "Only the resource profileAndServicesExt contains fields that the account added, so it is not sent",
+        remedy: "Set resource to profileAndServicesExt."
+    )
+    static let collision = FindingRow(
+        "adobe.server.field.collision",
+        .warning,
+        .conflict,
+        rule: .adobe("B14"),
+        reason: "Two values have the same field; this one is not sent",
+        remedy: "Give one of them another field in the settings."
+    )
+    static let longText = FindingRow(
+        "adobe.server.value.long",
+        .warning,
+        .tooLarge,
+        rule: .adobe("B14"),
+        reason: "The text is longer than its field, so it is not sent",
+        remedy: "Send a shorter text."
+    )
+    static let word = FindingRow(
+        "adobe.server.value.word",
+        .warning,
+        .invalid,
+        rule: .adobe("B14"),
+        reason: "The field only accepts certain words, so the value is not sent",
+        remedy: "Send one of the words."
+    )
+    static let valueForm = FindingRow(
+        "adobe.server.value.form",
+        .warning,
+        .invalid,
+        rule: .adobe("B17"),
+        reason: "The value does not have the form that its field requires, so it is not sent",
+        remedy: "Send a value of the field's type, or name a field of the account's own."
+    )
+    static let nested = FindingRow(
+        "adobe.server.value.nested",
+        .warning,
+        .unsupported,
+        rule: .adobe("B17"),
+        reason: "A field holds one value, so choices, a list or an object are not sent",
+        remedy: "Send each part as an attribute of its own."
+    )
+    static let arithmetic = FindingRow(
+        "adobe.server.value.arithmetic",
+        .warning,
+        .unsupported,
+        rule: .adobe("B17"),
+        reason: "A value can be set or removed here, not added to",
+        remedy: "Set the whole value."
+    )
+    static let subscriptionChannel = FindingRow(
+        "adobe.server.subscription.channel",
+        .error,
+        .unsupported,
+        rule: .adobe("B20"),
+        reason: "The profile has no flag for this channel",
+        remedy: "Set it as an attribute of its own."
+    )
+    static let subscriptionUnknown = FindingRow(
+        "adobe.server.subscription.unknown",
+        .error,
+        .invalid,
+        rule: .adobe("B20"),
+        reason:
+            "An unknown decision is neither an opt-in nor an opt-out, and a flag or a service can store nothing else",
+        remedy: "Leave it unchanged until the person has decided."
+    )
+    static let subscriptionSuspended = FindingRow(
+        "adobe.server.subscription.suspended",
+        .warning,
+        .unsupported,
+        rule: .adobe("B20"),
+        reason: "The vendor cannot store a pause, so the subscription is written as unsubscribed",
+        remedy: "Subscribe again when the pause is over."
+    )
+    static let subscriptionDetails = FindingRow(
+        "adobe.server.subscription.details",
+        .note,
+        rule: .adobe("B20"),
+        reason: "The vendor stores only the state and its own date, not when, where or how the person decided",
+        remedy: "Set them as attributes if the account needs them."
+    )
+    static let topicChannel = FindingRow(
+        "adobe.server.subscription.topicChannel",
+        .error,
+        .unsupported,
+        rule: .adobe("B21"),
+        reason: "Services are for e-mail and text messages",
+        remedy: "Subscribe to the topic on one of these channels, or set it as an attribute of its own."
+    )
+    static let serviceUnnamed = FindingRow(
+        "adobe.server.service.missing",
+        .error,
+        .misconfigured,
+        rule: .adobe("B21"),
+        reason: "The settings name no service for the topic",
+        remedy: "Add the service's name to services, as channel.topic."
+    )
+    static let serviceUnknown = FindingRow(
+        "adobe.server.service.unknown",
+        .error,
+        .notFound,
+        rule: .adobe("B21"),
+        reason: "The account knows no service of that name",
+        remedy: "Correct the setting services, create the service, or set unknownServices to add. Then replay "
+            + "the operation."
+    )
+    static let subscribedAlready = FindingRow(
+        "adobe.server.service.subscribed",
+        .note,
+        rule: .adobe("B22"),
+        reason: "The profile is subscribed already",
+        remedy: "No action is needed."
+    )
+    static let unsubscribedAlready = FindingRow(
+        "adobe.server.service.unsubscribed",
+        .note,
+        rule: .adobe("B22"),
+        reason: "The profile is not subscribed",
+        remedy: "No action is needed."
+    )
+    static let contactSwitch = FindingRow(
+        "adobe.server.contactSwitch",
+        .error,
+        .unsupported,
+        rule: .adobe("B37"),
+        reason: "There is no log-in at a back end: each operation names its contact",
+        remedy: "Give the contact with each operation."
+    )
+    static let device = FindingRow(
+        "adobe.server.device",
+        .error,
+        .unsupported,
+        rule: .adobe("B37"),
+        reason: "Devices register themselves",
+        remedy: "Use the vendor's device API in the app."
+    )
+    static let consent = FindingRow(
+        "adobe.server.consent",
+        .error,
+        .unsupported,
+        rule: .adobe("B37"),
+        reason: "The vendor's API has no record of consent",
+        remedy: "Write it as a subscription, or as an attribute such as ccpaOptOut."
+    )
+    static let push = FindingRow(
+        "adobe.server.event.push",
+        .foreign,
+        .unsupported,
+        rule: .adobe("B37"),
+        reason: "Push messages are seen by devices, not by a back end",
+        remedy: "Use the vendor's device API in the app."
+    )
+    static let event = FindingRow(
+        "adobe.server.event",
+        .error,
+        .unsupported,
+        rule: .adobe("B37"),
+        reason:
+            "This API accepts profiles, services and subscriptions; each account defines its own transactional events",
+        remedy: "Set an attribute, or call the account's transactional event."
+    )
+    static let question = FindingRow(
+        "adobe.server.question",
+        .error,
+        .unsupported,
+        rule: .adobe("B34"),
+        reason: "The query is unknown",
+        remedy:
+            "Ask for profile or contact, for profiles or services with rows from 1 to 1,000 and next from the "
+            + "page before, or for subscriptions with next from the contact or the page before."
+    )
+    static let actionUnknown = FindingRow(
+        "adobe.server.action.unknown",
+        .error,
+        .unsupported,
+        reason: "This version does not support the operation",
+        remedy: "Update the adapter."
+    )
+    static let nothingToLeave = FindingRow(
+        "adobe.server.nothingToLeave",
+        .note,
+        rule: .adobe("B37"),
+        reason: "A back end has no registration to remove: the account keeps its profiles",
+        remedy: "No action is needed. To remove the contacts, erase them."
+    )
+    static let contactUnknown = FindingRow(
+        "adobe.server.contact.unknown",
+        .error,
+        .notFound,
+        rule: .adobe("B10"),
+        reason: "The account has no profile of the contact",
+        remedy: "Check the contact's key, or set unknownContacts to add."
+    )
+    static let several = FindingRow(
+        "adobe.server.contact.several",
+        .error,
+        .conflict,
+        rule: .adobe("B9"),
+        reason: "The account has several profiles of the contact, so it is unknown which one to change",
+        remedy: "Merge them in Campaign, or take a key that is one profile's alone; then replay the operation."
+    )
+    static let manyPages = FindingRow(
+        "adobe.server.contact.pages",
+        .error,
+        .tooLarge,
+        rule: .adobe("B8"),
+        reason: "Too many profiles begin with this key: the contact was not on the first pages",
+        remedy: "Use another matching than text."
+    )
+    static let vanished = FindingRow(
+        "adobe.server.contact.vanished",
+        .error,
+        .conflict,
+        rule: .adobe("B13"),
+        reason: "The profile disappeared several times between query and change",
+        remedy: "Check the profile in Campaign, then replay the operation."
+    )
+    static let addressForeign = FindingRow(
+        "adobe.server.reply.address",
+        .error,
+        .misconfigured,
+        rule: .adobe("B8"),
+        reason: "The vendor's reply names an address outside this API, and the token is sent only to this API",
+        remedy: "Check whether organization is the one that the vendor's answers name."
+    )
+    static let erased = FindingRow(
+        "adobe.server.erased",
+        .note,
+        rule: .adobe("B26"),
+        reason: "The profile is deleted, but delivery logs and device records remain",
+        remedy: "Make a privacy request in Campaign if the person asked for everything."
+    )
+    static let nothingToErase = FindingRow(
+        "adobe.server.erased.nobody",
+        .note,
+        rule: .adobe("B26"),
+        reason: "The account has no profile of the contact",
+        remedy: "No action is needed."
+    )
+    static let closed = FindingRow(
+        "adobe.server.closed",
+        .note,
+        .throttled,
+        rule: .adobe("B30"),
+        reason: "The vendor asked for a pause, or is failing; nothing is sent until the pause is over",
+        remedy: "Wait."
+    )
+    static let tokenLater = FindingRow(
+        "adobe.server.token.later",
+        .note,
+        .unavailable,
+        rule: .adobe("B30"),
+        reason: "No access token is available; it is requested again later",
+        remedy: "Wait, or check the host for tokens."
+    )
+    static let tokenRefused = FindingRow(
+        "adobe.server.token.refused",
+        .error,
+        .unauthenticated,
+        rule: .adobe("B1"),
+        reason: "The vendor gave no access token: the client is unknown, or not permitted for these scopes",
+        remedy: "Check clientId, clientSecret and scope, then resume the provider."
+    )
+    static let tokenRefusedTwice = FindingRow(
+        "adobe.server.token.refusedTwice",
+        .error,
+        .unauthenticated,
+        rule: .adobe("B3"),
+        reason: "The vendor also refused a new access token",
+        remedy: "Check the credential's product profiles, then resume the provider."
+    )
+    static let filterUnknown = FindingRow(
+        "adobe.server.filter.unknown",
+        .error,
+        .misconfigured,
+        rule: .adobe("B6"),
+        reason: "The account cannot be asked for profiles in this way: no such filter, field or resource",
+        remedy: "Check matching, filter, keyField and resource, then resume the provider."
+    )
+    static let keyUnseen = FindingRow(
+        "adobe.server.key.unseen",
+        .error,
+        .misconfigured,
+        rule: .adobe("B7"),
+        reason: "The profiles in the reply do not contain the field with the contact's key",
+        remedy: "Check keyField and resource, then resume the provider."
+    )
+    static let resourceUnknown = FindingRow(
+        "adobe.server.resource.unknown",
+        .error,
+        .misconfigured,
+        rule: .adobe("B5"),
+        reason: "The account has no such collection of profiles",
+        remedy: "Check organization and resource, then resume the provider."
+    )
+    static let organization = FindingRow(
+        "adobe.server.reply.organization",
+        .error,
+        .misconfigured,
+        rule: .adobe("B28"),
+        reason: "The gateway does not know the organization or does not route to it",
+        remedy: "Check organization, then resume the provider."
+    )
+    static let forbidden = FindingRow(
+        "adobe.server.reply.forbidden",
+        .error,
+        .forbidden,
+        rule: .adobe("B29"),
+        reason: "The client is not permitted: the product is not provisioned for it, or the API key belongs to "
+            + "another client",
+        remedy: "Check the credential's product profiles, then resume the provider."
+    )
+    static let unauthenticated = FindingRow(
+        "adobe.server.reply.unauthenticated",
+        .error,
+        .unauthenticated,
+        rule: .adobe("B3"),
+        reason: "The vendor does not accept the token",
+        remedy: "No action is needed. A new token is requested once."
+    )
+    static let tooOften = FindingRow(
+        "adobe.server.reply.tooOften",
+        .error,
+        .throttled,
+        rule: .adobe("B30"),
+        reason: "The vendor receives too many requests",
+        remedy: "No action is needed. The request is repeated. If this persists, check the limits in the licence "
+            + "agreement."
+    )
+    static let absent = FindingRow(
+        "adobe.server.reply.absent",
+        .error,
+        .notFound,
+        rule: .adobe("B27"),
+        reason: "The vendor has no such document",
+        remedy: "Check the name in the settings and in the account."
+    )
+    static let notFound = FindingRow(
+        "adobe.server.reply.notFound",
+        .error,
+        .notFound,
+        rule: .adobe("B32"),
+        reason: "The vendor has no such resource",
+        remedy: "Check apiUrl, organization and resource, then replay the operation."
+    )
+    static let value = FindingRow(
+        "adobe.server.reply.value",
+        .error,
+        .invalid,
+        rule: .adobe("B27"),
+        reason: "The vendor does not accept a value: it refers to an unknown resource, or has the wrong type",
+        remedy: "Correct the value, then replay the operation."
+    )
+    static let keyChange = FindingRow(
+        "adobe.server.reply.keyChange",
+        .error,
+        .conflict,
+        rule: .adobe("B27"),
+        reason: "The vendor does not allow a key to be changed",
+        remedy: "Remove the key from the operation."
+    )
+    static let duplicate = FindingRow(
+        "adobe.server.reply.duplicate",
+        .error,
+        .conflict,
+        rule: .adobe("B27"),
+        reason: "The account has that key already",
+        remedy: "Look for the other profile in Campaign, then replay the operation."
+    )
+    static let profileKey = FindingRow(
+        "adobe.server.reply.profileKey",
+        .error,
+        .notFound,
+        rule: .adobe("B27"),
+        reason: "The vendor no longer finds its own key",
+        remedy: "Replay the operation."
+    )
+    static let hiddenRefusal = FindingRow(
+        "adobe.server.reply.hidden",
+        .error,
+        .invalid,
+        rule: .adobe("B32"),
+        reason: "The vendor replied with HTTP 200, but the body contains a refusal",
+        remedy: "Correct the cause that the vendor's error code names, then replay the operation."
+    )
+    static let refused = FindingRow(
+        "adobe.server.reply.refused",
+        .error,
+        .invalid,
+        rule: .adobe("B32"),
+        reason: "The vendor refused it",
+        remedy: "Correct the cause that the vendor's error code names, then replay the operation."
+    )
+    static let fault = FindingRow(
+        "adobe.server.reply.fault",
+        .error,
+        .unavailable,
+        rule: .adobe("B31"),
+        reason: "The vendor answered every attempt with HTTP 500 and without a reason",
+        remedy: "Check the operation's values and the vendor's state, then replay it."
+    )
+    static let unexplained = FindingRow(
+        "adobe.server.reply.unexplained",
+        .error,
+        .unavailable,
+        rule: .adobe("B31"),
+        reason: "The vendor replies with HTTP 500 and without a reason",
+        remedy: "No action is needed. The request is repeated up to faultAttempts times."
+    )
+    static let unavailable = FindingRow(
+        "adobe.server.reply.unavailable",
+        .error,
+        .unavailable,
+        rule: .adobe("B30"),
+        reason: "The vendor is temporarily unavailable",
+        remedy: "No action is needed. The request is repeated."
+    )
+    static let noReply = FindingRow(
+        "adobe.server.reply.none",
+        .error,
+        .unreachable,
+        rule: .adobe("B30"),
+        reason: "The vendor did not reply",
+        remedy: "No action is needed. The request is repeated."
+    )
+    static let page = FindingRow(
+        "adobe.server.reply.page",
+        .error,
+        .unreachable,
+        rule: .adobe("B33"),
+        reason: "The reply is a web page instead of the vendor's reply",
+        remedy: "No action is needed. The request is repeated. If this persists, check for a proxy or firewall "
+            + "between this machine and the vendor."
+    )
+
+    /// Every row, for the descriptor.
+    static let all: [FindingRow] = [
+        keyBlank, keyForm, keyLong, keyOther, keyKnown, option, empty, unnamed, fieldReadOnly, customField, collision,
+        longText, word, valueForm, nested, arithmetic, subscriptionChannel, subscriptionUnknown, subscriptionSuspended,
+        subscriptionDetails, topicChannel, serviceUnnamed, serviceUnknown, subscribedAlready, unsubscribedAlready,
+        contactSwitch, device, consent, push, event, question, actionUnknown, nothingToLeave, contactUnknown, several,
+        manyPages, vanished, addressForeign, erased, nothingToErase, closed, tokenLater, tokenRefused,
+        tokenRefusedTwice, filterUnknown, keyUnseen, resourceUnknown, organization, forbidden, unauthenticated,
+        tooOften, absent,
+        notFound, value, keyChange, duplicate, profileKey, hiddenRefusal, refused, fault, unexplained, unavailable,
+        noReply, page,
+    ]
+}

@@ -1,0 +1,109 @@
+package import PatchbayAdapterKit
+import PatchbayJSON
+
+extension ReplyTable {
+    /// The meanings of the vendor's replies. Their text distinguishes the three known refusals.
+    static let altcraft = ReplyTable(
+        [
+            .reply("a web page with HTTP 200–299", .retry, .replyPage, rule: .altcraft("R13")) {
+                $0.isSuccess && $0.isWebPage
+            },
+            .status(200...299, .accepted, rule: .altcraft("R1")),
+            .status(401...401, .refused, .replyCredential, rule: .altcraft("R10")),
+            .status(403...403, .refused, .replyCredential, rule: .altcraft("R10")),
+            .status(300...399, .refused, .replyRedirect, rule: .altcraft("R4")),
+            .status(500...599, .retry, .replyUnavailable, rule: .altcraft("R2")),
+            .reply("a subscription field is refused", .refused, .replySubscriptionField, rule: .altcraft("F16")) {
+                ServerComplaint($0)?.isSubscriptionField ?? false
+            },
+            .reply("a category is refused", .refused, .replyCategory, rule: .altcraft("F17")) {
+                ServerComplaint($0)?.isCategory ?? false
+            },
+            .reply("a profile field is refused", .refused, .replyField, rule: .altcraft("F15")) {
+                ServerComplaint($0)?.isProfileField ?? false
+            },
+            .noAnswer(.retry, .noReply, rule: .altcraft("R3")),
+        ],
+        otherwise: .otherwise(.refused, .replyRefused, rule: .altcraft("R4")),
+        codes: [.member("error")],
+        requestIDs: [.sent("Request-ID")]
+    )
+}
+
+/// A complaint of the vendor, read from the error text.
+package struct ServerComplaint {
+    private let text: String
+
+    /// Reads the error text of a reply; nil if it has none.
+    package init?(_ response: WireResponse) {
+        guard let text = response.json?["error_text"]?.string, !text.isEmpty else { return nil }
+        self.text = text
+    }
+
+    /// Whether a profile field is wrong.
+    package var isProfileField: Bool { text.contains(": Incorrect field") }
+    /// Whether a subscription field is wrong.
+    var isSubscriptionField: Bool { text.contains("failed convert custom field") }
+    /// Whether a category is wrong.
+    var isCategory: Bool { text.contains("category not found in resource") }
+
+    /// The field that it names, if it names one.
+    var field: String? {
+        guard let start = text.firstRange(of: "field \"")?.upperBound, let end = text[start...].firstIndex(of: "\"")
+        else { return nil }
+        return String(text[start..<end])
+    }
+}
+
+/// The vendor's event codes for outcomes, before and after their renumbering. They serve people and logs; no decision
+/// depends on them.
+struct EventCodes: Sendable, Equatable {
+    /// The numbers for success, a final failure, and a failure that is repeated; nil for an outcome that does not occur.
+    struct Numbers: Sendable, Equatable {
+        let success: Int?
+        let final: Int?
+        let repeated: Int?
+
+        init(_ success: Int?, _ final: Int?, _ repeated: Int?) {
+            (self.success, self.final, self.repeated) = (success, final, repeated)
+        }
+    }
+
+    /// The subject of the numbers: an endpoint, with a status for subscriptions.
+    let name: String
+    /// The numbers on the vendor's page and in the first SDKs; nil if there was no such request.
+    let first: Numbers?
+    /// As in newer SDKs.
+    let renumbered: Numbers
+
+    /// Every row.
+    static let all: [EventCodes] = [
+        EventCodes(name: "subscribed", first: .init(230, 430, 530), renumbered: .init(230, 430, 530)),
+        EventCodes(name: "suspended", first: .init(230, 430, 530), renumbered: .init(231, 431, 531)),
+        EventCodes(name: "unsubscribed", first: .init(230, 430, 530), renumbered: .init(232, 432, 532)),
+        EventCodes(name: "tokenUpdate", first: .init(231, 431, 531), renumbered: .init(233, 433, 533)),
+        EventCodes(name: "unsuspend", first: .init(232, 432, nil), renumbered: .init(234, 434, nil)),
+        EventCodes(name: "status", first: .init(233, 433, nil), renumbered: .init(235, 435, nil)),
+        EventCodes(name: "pushEvent", first: .init(234, 434, 534), renumbered: .init(236, 436, 536)),
+        EventCodes(name: "customEvent", first: .init(235, 435, 535), renumbered: .init(237, 437, 537)),
+        EventCodes(name: "profileUpdate", first: nil, renumbered: .init(238, 438, 538)),
+    ]
+
+    /// Returns the row of a request. Subscription requests have a row per status.
+    static func row(_ endpoint: AltcraftDevice.Endpoint, status: String?) -> EventCodes? {
+        RuleID.altcraft("R11").fire()
+        let name = endpoint == .subscribe ? status ?? "" : endpoint.rawValue
+        return all.first { $0.name == name }
+    }
+
+    /// The table as Markdown.
+    static var markdown: String {
+        func text(_ numbers: Numbers?) -> String {
+            guard let numbers else { return "–" }
+            return [numbers.success, numbers.final, numbers.repeated].map { $0.map(String.init) ?? "–" }
+                .joined(separator: ", ")
+        }
+        let lines = all.map { "| \($0.name) | \(text($0.first)) | \(text($0.renumbered)) |" }
+        return (["| request | first numbers | renumbered |", "|---|---|---|"] + lines).joined(separator: "\n")
+    }
+}

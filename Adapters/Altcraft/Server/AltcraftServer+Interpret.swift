@@ -1,0 +1,257 @@
+public import PatchbayAdapterKit
+import PatchbayAltcraft
+import PatchbayJSON
+import PatchbayModel
+
+extension AltcraftServer {
+    public func interpret(_ exchange: Exchange<Self>, memory: inout Memory) -> Interpretation<Self> {
+        var meaning = meaning(of: exchange, memory: &memory)
+        if memory.owed != nil { applyOwed(exchange, &meaning, &memory) }
+        return meaning
+    }
+
+    /// Applies owed opt-outs of a contact with the operation that created it, before its later operations. The deletion of a
+    /// contact removes them.
+    private func applyOwed(_ exchange: Exchange<Self>, _ meaning: inout Interpretation<Self>, _ memory: inout Memory) {
+        for pending in exchange.operations {
+            guard let key = ProfileKey(pending.operation, settings), let verdict = meaning.verdicts[pending.id] else {
+                continue
+            }
+            switch exchange.endpoint {
+            case .deleteProfile where verdict.isFinal: _ = memory.takeOwed(key.mark)
+            case .importProfiles, .increment:
+                guard case .accepted = verdict else { continue }
+                RuleID.altcraft("V24").fire()
+                let owed = memory.takeOwed(key.mark).filter { owed in
+                    guard case .changeSubscription(let later) = pending.operation.action else { return true }
+                    return owed.sequence > pending.sequence || !owed.isAbout(later.channel, later.topic)
+                }
+                if !owed.isEmpty { meaning.verdicts[pending.id] = .inProgress(Step(owed: owed)) }
+            default: break
+            }
+        }
+    }
+
+    /// Returns the verdict after the first owed opt-out is applied or has no effect.
+    private func next(behind owed: [Memory.Owed]) -> Verdict<Self> {
+        let rest = Array(owed.dropFirst())
+        return rest.isEmpty ? .accepted() : .inProgress(Step(owed: rest))
+    }
+
+    private func meaning(of exchange: Exchange<Self>, memory: inout Memory) -> Interpretation<Self> {
+        if let results = results(exchange) {
+            (memory.failures, memory.closedUntil) = (0, nil)
+            return interpretRows(exchange, results)
+        }
+        let row = ReplyTable.altcraftServer.row(for: exchange.outcome)
+        if row.meaning == .retry { return interpretFailure(exchange, row, &memory) }
+        // A reply with the vendor's own result proves that the vendor is available.
+        (memory.failures, memory.closedUntil) = (0, nil)
+        switch (row.meaning, exchange.endpoint) {
+        case (.suspend, _):
+            var meaning = Interpretation<Self>(exchange.operations) { .inProgress($0.step) }
+            meaning.suspension = (row.finding ?? ServerFinding.refused).at(detail: exchange.outcome.reply?.codeText)
+            return meaning
+        case (.refused, .deleteProfile) where exchange.outcome.reply?.json?["error"]?.integer == 404:
+            // Only the vendor's own error number is proof. A bare status may come from a proxy.
+            return Interpretation(exchange.operations) { _ in .unchanged(ServerFinding.nobody.at()) }
+        case (.refused, _): return halved(exchange, row.finding ?? ServerFinding.refused)
+        case (_, .importProfiles), (_, .increment): return interpretWithoutRows(exchange)
+        case (_, .lookUp): return interpretProfiles(exchange, row, &memory)
+        case (_, .listProfiles): return interpretPage(exchange, row, &memory)
+        case (_, .deleteProfile):
+            return Interpretation(exchange.operations) { _ in .accepted(ServerFinding.erased.at()) }
+        case (_, .goal), (_, .pushEvent): return Interpretation(exchange.operations) { _ in .accepted() }
+        }
+    }
+
+    // MARK: Failures
+
+    /// Handles a temporary failure: every lane waits, and the operations' own delays grow.
+    private func interpretFailure(_ exchange: Exchange<Self>, _ row: ReplyRow, _ memory: inout Memory)
+        -> Interpretation<Self>
+    {
+        let (moment, asked) = (exchange.moment, exchange.retryAfter)
+        if asked != nil { RuleID.altcraft("V21").fire() }
+        let next = ServerPace.backoff.stayAway(&memory.failures, until: &memory.closedUntil, asked: asked, at: moment)
+        let code = exchange.outcome.reply?.code
+        // An unreadable success may mean that the request was processed.
+        let isTrouble = code.map { $0 == 0 || (500...599).contains($0) } ?? false
+        let isUncertain = (exchange.mayHaveWorked || isTrouble) && code != 503
+        return Interpretation(exchange.operations) { pending in
+            if exchange.endpoint.isJournaled, isUncertain, settings.uncertainDelivery == .reject {
+                return .rejected(ServerFinding.uncertainDelivery.at("action"))
+            }
+            let own = ServerPace.backoff.next(after: pending.failures, asked: asked, at: moment)
+            return .retry(.at(max(own, next)))
+        }
+    }
+
+    /// Splits a refused group in halves until the bad operation is alone and is rejected (V9).
+    private func halved(_ exchange: Exchange<Self>, _ finding: FindingRow) -> Interpretation<Self> {
+        guard exchange.operations.count > 1 else {
+            var finding = finding.at("action")
+            finding.vendor = exchange.outcome.reply.map { VendorReply(status: $0.status, code: $0.codeText) }
+            return Interpretation(exchange.operations) { _ in .rejected(finding) }
+        }
+        return halves(exchange)
+    }
+
+    private func halves(_ exchange: Exchange<Self>) -> Interpretation<Self> {
+        RuleID.altcraft("V9").fire()
+        let most = exchange.operations.halfCount
+        return Interpretation(exchange.operations) { pending in
+            var step = pending.step ?? Step()
+            step.most = most
+            return .inProgress(step)
+        }
+    }
+
+    // MARK: Profiles
+
+    /// Returns the vendor's result for each profile; nil unless it has as many results as the request had profiles.
+    private func results(_ exchange: Exchange<Self>) -> [JSONValue]? {
+        guard exchange.endpoint == .importProfiles || exchange.endpoint == .increment,
+            let reply = exchange.outcome.reply, reply.isSuccess || reply.status == 400,
+            let results = reply.json?["result"]?.array, results.count == exchange.operations.count
+        else { return nil }
+        return results.allSatisfy { $0["error"]?.integer != nil } ? results : nil
+    }
+
+    private func interpretRows(_ exchange: Exchange<Self>, _ results: [JSONValue]) -> Interpretation<Self> {
+        RuleID.altcraft("V8").fire()
+        var verdicts: [OperationID: Verdict<Self>] = [:]
+        var suspension: Finding?
+        for (pending, result) in zip(exchange.operations, results) {
+            let reply = WireResponse(200, json: result)
+            let row = ReplyTable.altcraftServer.row(for: .replied(reply))
+            switch row.meaning {
+            case .accepted: verdicts[pending.id] = verdictAfterImport(of: pending)
+            case .refused:
+                var finding = (row.finding ?? ServerFinding.refused).at("action")
+                finding.vendor = VendorReply(status: exchange.outcome.reply?.status ?? 200, code: reply.codeText)
+                verdicts[pending.id] = .rejected(finding)
+            case .retry:
+                let next = ServerPace.backoff.next(after: pending.failures, asked: nil, at: exchange.moment)
+                let isLost = exchange.endpoint.isJournaled && settings.uncertainDelivery == .reject && reply.code != 429
+                verdicts[pending.id] =
+                    isLost ? .rejected(ServerFinding.uncertainDelivery.at("action")) : .retry(.at(next))
+            case .suspend:
+                verdicts[pending.id] = .inProgress(pending.step)
+                suspension = suspension ?? (row.finding ?? ServerFinding.refused).at(detail: reply.codeText)
+            }
+        }
+        return Interpretation(verdicts, suspension: suspension)
+    }
+
+    private func verdictAfterImport(of pending: Pending<Self>) -> Verdict<Self> {
+        if let owed = pending.step?.owed { return next(behind: owed) }
+        guard ProfileRow.needsSecond(pending.operation, pending.step) else { return .accepted() }
+        RuleID.altcraft("V11").fire()
+        return .inProgress(Step(addsTags: true))
+    }
+
+    /// Handles a success without results per profile. It is clear for one profile and ambiguous for several.
+    private func interpretWithoutRows(_ exchange: Exchange<Self>) -> Interpretation<Self> {
+        if exchange.operations.count == 1, exchange.outcome.reply?.json?["result"]?.array?.isEmpty ?? true {
+            return Interpretation(exchange.operations) { verdictAfterImport(of: $0) }
+        }
+        if exchange.endpoint == .increment, settings.uncertainDelivery == .reject {
+            return Interpretation(exchange.operations) { _ in .rejected(ServerFinding.uncertainDelivery.at("action")) }
+        }
+        if exchange.operations.count == 1 {
+            return Interpretation(exchange.operations) { _ in .rejected(ServerFinding.unclear.at("action")) }
+        }
+        return halves(exchange)
+    }
+
+    // MARK: Reading
+
+    private func interpretProfiles(_ exchange: Exchange<Self>, _ row: ReplyRow, _ memory: inout Memory)
+        -> Interpretation<Self>
+    {
+        guard let profiles = exchange.outcome.reply?.json?["data"]?.array else {
+            return interpretFailure(exchange, row, &memory)
+        }
+        return Interpretation(exchange.operations) { pending in
+            guard let key = ProfileKey(pending.operation, settings) else {
+                return .rejected(ServerFinding.keyForm.at("contact"))
+            }
+            let profile = key.profile(among: profiles)
+            var targets: [SubscriptionTarget] = []
+            if let owed = pending.step?.owed, let first = owed.first {
+                let subscription = Subscription(channel: first.channel, topic: first.topic, state: first.state)
+                let resource = settings.resource(first.channel, first.topic) ?? 0
+                targets = SubscriptionTarget.found(for: subscription, resource: resource, in: profile, key)
+                if targets.isEmpty { return next(behind: owed) }
+            } else if case .changeSubscription(let subscription) = pending.operation.action {
+                let resource = settings.resource(subscription.channel, subscription.topic) ?? 0
+                targets = SubscriptionTarget.found(for: subscription, resource: resource, in: profile, key)
+                if targets.isEmpty, profile == nil, subscription.state != .subscribed {
+                    RuleID.altcraft("V24").fire()
+                    let isKept = memory.owe(
+                        .init(
+                            contact: key.mark,
+                            channel: subscription.channel,
+                            topic: subscription.topic,
+                            state: subscription.state,
+                            sequence: pending.sequence
+                        )
+                    )
+                    return isKept
+                        ? .unchanged(ServerFinding.optOutKept.at("action.subscription"))
+                        : .rejected(ServerFinding.optOutsFull.at("action.subscription"))
+                }
+                if targets.isEmpty {
+                    let path = "action.subscription.channel"
+                    let isNeeded =
+                        subscription.state == .subscribed
+                        || SubscriptionTarget.mayReach(subscription.channel, in: profile)
+                    return isNeeded
+                        ? .rejected(ServerFinding.address.at(path)) : .unchanged(ServerFinding.nobodyToLeave.at(path))
+                }
+            } else {
+                targets = profile.map(SubscriptionTarget.subscribed) ?? []
+                if targets.isEmpty { return .unchanged(ServerFinding.nothingToLeave.at()) }
+            }
+            var step = pending.step ?? Step()
+            step.targets = targets
+            return .inProgress(step)
+        }
+    }
+
+    private func interpretPage(_ exchange: Exchange<Self>, _ row: ReplyRow, _ memory: inout Memory)
+        -> Interpretation<Self>
+    {
+        let reply = exchange.outcome.reply?.json
+        guard let profiles = reply?["data"]?.array else { return interpretFailure(exchange, row, &memory) }
+        let limit = exchange.request.json?["limit"]?.integer ?? Int64(PageQuestion.most)
+        let named = PagePointers.names.lazy.compactMap { reply?[$0]?.string }.first { !$0.isEmpty }
+        let next = named ?? profiles.last?["id"]?.string ?? profiles.last?["_id"]?.string
+        let isLast = Int64(profiles.count) < limit || next == nil
+        let answer: JSONValue = [
+            "profiles": .array(profiles), "isLast": .bool(isLast),
+            "next": isLast ? .null : next.map(JSONValue.string) ?? .null,
+        ]
+        return Interpretation(exchange.operations) { _ in .accepted(answer: answer) }
+    }
+}
+
+/// Reads the pointer to the next page. The vendor documents the pointer without its name. If it is missing, the last
+/// profile's id is used, as in the vendor's example.
+enum PagePointers: Sendable {
+    static let names = ["next_id", "from_id", "next"]
+}
+
+extension WireResponse {
+    /// The vendor's error number: from the body, otherwise the status of a failure; 0 for a success.
+    var code: Int {
+        let own = json?["error"]?.integer.flatMap(Int.init(exactly:)) ?? 0
+        return own != 0 ? own : isSuccess ? 0 : status
+    }
+
+    /// The number as text, if it is none of a person.
+    fileprivate var codeText: String {
+        VendorReply(status: status, code: String(code)).code ?? VendorReply.withheld
+    }
+}

@@ -1,0 +1,119 @@
+public import PatchbayAdapterKit
+import PatchbayAltcraft
+import PatchbayJSON
+import PatchbayModel
+
+extension AltcraftServer {
+    public func plan(_ pending: PendingOperations<Self>, memory: Memory, at moment: Moment) -> Plan<Self> {
+        let idle = pending.compactMap { one in finalVerdict(without: one).map { (one.id, $0) } }
+        if !idle.isEmpty { return .settle(Dictionary(idle) { first, _ in first }) }
+        if let closed = memory.closedUntil, closed > moment.now {
+            return .wait(until: closed, because: ServerFinding.closed.at())
+        }
+        return .send(transmission(for: pending[0], pending, ServerRequests(settings: settings)))
+    }
+
+    /// Returns the verdict of an operation that needs no request; nil if it needs one.
+    private func finalVerdict(without one: Pending<Self>) -> Verdict<Self>? {
+        switch one.operation.action {
+        case .identify where ProfileRow(one.operation, nil, settings).fields.isEmpty:
+            .unchanged(ServerFinding.keyKnown.at())
+        case .changeTags(let change) where change.replace == nil && change.add.isEmpty && change.remove.isEmpty:
+            .unchanged(FindingRow.tagsEmpty.at("action.tags"))
+        default: nil
+        }
+    }
+
+    // MARK: Requests
+
+    /// Returns the request for the first operation of the window and the operations that share it.
+    private func transmission(
+        for head: Pending<Self>,
+        _ pending: PendingOperations<Self>,
+        _ requests: ServerRequests
+    ) -> Transmission<Self> {
+        if needsTargets(head) { return lookUp(head, pending, requests) }
+        switch head.operation.action {
+        case .erase:
+            guard let key = ProfileKey(head.operation, settings) else { break }
+            return Transmission(.deleteProfile, requests.deletion(of: key), carrying: [head])
+        case .track(.push):
+            guard let record = PushRecord(head.operation, settings) else { break }
+            return Transmission(.pushEvent, requests.push(record), carrying: [head])
+        case .track:
+            guard let record = GoalRecord(head.operation, settings) else { break }
+            RuleID.altcraft("V18").fire()
+            return Transmission(.goal, requests.goal(record), carrying: [head])
+        case .readBack(let request):
+            guard let question = PageQuestion(request) else { break }
+            return Transmission(.listProfiles, requests.page(question), carrying: [head])
+        default: break
+        }
+        return rows(head, pending, requests)
+    }
+
+    /// Returns the query for the addresses of the first operation and the operations that share the request.
+    private func lookUp(_ head: Pending<Self>, _ pending: PendingOperations<Self>, _ requests: ServerRequests)
+        -> Transmission<Self>
+    {
+        let group = group(of: head, pending, atMost: ServerPace.lookUps) { needsTargets($0) }
+        let question = PageQuestion(keys: group.compactMap { ProfileKey($0.operation, settings) })
+        return Transmission(.lookUp, requests.page(question), carrying: group)
+    }
+
+    private func needsTargets(_ one: Pending<Self>) -> Bool {
+        if one.step?.owed != nil { return one.step?.targets == nil }
+        return switch one.operation.action {
+        case .changeSubscription, .unregister: one.step?.targets == nil
+        default: false
+        }
+    }
+
+    private func isRow(_ one: Pending<Self>) -> Bool {
+        if one.step?.owed != nil { return one.step?.targets != nil }
+        return switch one.operation.action {
+        case .identify, .changeAttributes, .changeTags: true
+        case .changeSubscription, .unregister: one.step?.targets != nil
+        default: false
+        }
+    }
+
+    /// Returns the operations that share a request with the first one: one per contact, at most `limit` that pass the test,
+    /// with the same limit from earlier refusals (V9).
+    private func group(
+        of head: Pending<Self>,
+        _ pending: PendingOperations<Self>,
+        atMost limit: Int,
+        where test: (Pending<Self>) -> Bool
+    ) -> [Pending<Self>] {
+        var keys: Set<ProfileKey> = []
+        return pending.batch(min(limit, head.step?.most ?? limit), oncePerQueue: true) { one in
+            guard !one.isImmediate, one.step?.most == head.step?.most, test(one),
+                let key = ProfileKey(one.operation, settings)
+            else { return false }
+            // Two subjects may have the same contact.
+            return keys.insert(key).inserted
+        }
+    }
+
+    private func rows(_ head: Pending<Self>, _ pending: PendingOperations<Self>, _ requests: ServerRequests)
+        -> Transmission<Self>
+    {
+        RuleID.altcraft("V7").fire()
+        let counts = ProfileRow.counts(head.operation, head.step)
+        let group = group(of: head, pending, atMost: settings.profilesPerRequest) {
+            isRow($0) && ProfileRow.counts($0.operation, $0.step) == counts
+        }
+        var rows: [JSONValue] = []
+        var size = requests.profiles([]).body.count
+        let batch = group.prefix { one in
+            guard let key = ProfileKey(one.operation, settings) else { return false }
+            let row = JSONValue.object(ProfileRow(one.operation, one.step, settings).object(key))
+            size += row.text.utf8.count + 1
+            guard size <= settings.bytesPerRequest || rows.isEmpty else { return false }
+            rows.append(row)
+            return true
+        }
+        return Transmission(counts ? .increment : .importProfiles, requests.profiles(rows), carrying: batch)
+    }
+}

@@ -1,0 +1,71 @@
+public import PatchbayAdapterKit
+import PatchbayAltcraft
+import PatchbayJSON
+import PatchbayModel
+
+extension AltcraftServer {
+    /// The state that all lanes share: the retry time and the owed opt-outs. It contains no personal values.
+    public struct Memory: AdapterMemory {
+        /// The number of failed requests in a row, and the time of the next request in any lane.
+        var failures = 0
+        var closedUntil: Instant?
+
+        /// Opt-outs of contacts that the platform does not know yet, oldest first.
+        var owed: [Owed]?
+
+        public init() {}
+
+        public var afterErase: Memory { self }
+
+        /// An opt-out that is applied when its contact is created.
+        struct Owed: Codable, Sendable, Equatable {
+            /// A mark of the contact's key, which identifies the key without revealing it.
+            var contact: String
+            var channel: Channel
+            var topic: String?
+            var state: Subscription.State
+            /// The operation's place in the order of capture.
+            var sequence: Int64
+        }
+
+        /// The most opt-outs that are kept.
+        static let owedLimit = 1_000
+
+        /// Stores an opt-out in place of an earlier one for the same subscription. Returns false if the list is full.
+        mutating func owe(_ one: Owed) -> Bool {
+            var all = (owed ?? []).filter { !($0.contact == one.contact && $0.isAbout(one.channel, one.topic)) }
+            guard all.count < Self.owedLimit else { return false }
+            all.append(one)
+            owed = all
+            return true
+        }
+
+        /// Removes and returns the opt-outs owed to a contact.
+        mutating func takeOwed(_ contact: String) -> [Owed] {
+            guard let all = owed, all.contains(where: { $0.contact == contact }) else { return [] }
+            let left = all.filter { $0.contact != contact }
+            owed = left.isEmpty ? nil : left
+            return all.filter { $0.contact == contact }
+        }
+    }
+}
+
+extension AltcraftServer.Memory.Owed {
+    /// Whether it is about a channel, or a topic of it.
+    func isAbout(_ channel: Channel, _ topic: String?) -> Bool {
+        self.channel == channel && self.topic.map(ScalarString.init) == topic.map(ScalarString.init)
+    }
+}
+
+extension ProfileKey {
+    /// A mark that identifies the key without revealing it.
+    var mark: String { RequestID.text(for: OperationID(rawValue: text), part: "key") }
+}
+
+/// Intervals and limits; the vendor documents none.
+enum ServerPace: Sendable {
+    /// A backoff of 2 s, doubled after each failure, at most five minutes, with random variation between clients (V22).
+    static let backoff = Backoff.doubling(from: .seconds(2), upTo: .seconds(300), jitter: 0.25)
+    /// Profiles that are looked up at once.
+    static let lookUps = 100
+}

@@ -1,0 +1,162 @@
+public import PatchbayAdapterKit
+import PatchbayJSON
+import PatchbayModel
+import PatchbaySalesforce
+
+extension SalesforceServer {
+    public func plan(_ pending: PendingOperations<Self>, memory: Memory, at moment: Moment) -> Plan<Self> {
+        let requests = ServerRequests(settings: settings, memory: memory)
+        return memory.plan(
+            pending,
+            at: moment,
+            closed: ServerFinding.closed.at(),
+            tokenLater: ServerFinding.tokenLater.at(),
+            ending: finalVerdict(without:),
+            token: {
+                RuleID.salesforce("V2").fire()
+                return Transmission(maintenanceRequest: .token, requests.token())
+            },
+            work: { transmission(for: $0, pending, requests) }
+        )
+    }
+
+    /// Returns the verdict of an operation that needs no request; nil if it needs one.
+    private func finalVerdict(without operation: EngagementOperation) -> Verdict<Self>? {
+        switch operation.action {
+        case .unregister: .unchanged(ServerFinding.nothingToLeave.at())
+        case .identify where cells(of: operation).isEmpty: .unchanged(ServerFinding.keyKnown.at())
+        default: nil
+        }
+    }
+
+    /// Returns the route of an operation's data.
+    func route(of operation: EngagementOperation) -> Settings.Route { ServerOptions(operation).route ?? settings.route }
+
+    func cells(of operation: EngagementOperation) -> [ServerCells.Cell] {
+        ServerCells(operation, route(of: operation), settings).cells
+    }
+
+    // MARK: Requests
+
+    /// Returns the request for the first operation of the window and the operations that share it.
+    private func transmission(
+        for head: Pending<Self>,
+        _ pending: PendingOperations<Self>,
+        _ requests: ServerRequests
+    ) -> Transmission<Self> {
+        if let job = head.step?.job { return question(for: job, head, pending, requests) }
+        switch head.operation.action {
+        case .erase:
+            let batch = group(of: head, pending, atMost: ServerCells.columnLimit) { $0.action == .erase }
+            let keys = batch.map(\.operation.contactKey).eachOnce
+            return Transmission(.deleteContacts, requests.deletion(of: keys), carrying: batch)
+        case .track:
+            RuleID.salesforce("V25").fire()
+            guard let record = JourneyRecord(head.operation, settings) else { break }
+            return Transmission(.event, requests.event(record), carrying: [head])
+        case .readBack(let request):
+            let question = RowsQuestion(request) ?? RowsQuestion(ReadRequest(ReadRequest.rows))
+            guard let question else { break }
+            return Transmission(.readRows, requests.page(question), carrying: [head])
+        default: break
+        }
+        switch route(of: head.operation) {
+        case .rows: return rows(head, pending, requests)
+        case .asyncRows: return job(head, pending, requests)
+        case .contacts: return contact(head, pending, requests)
+        }
+    }
+
+    /// Returns the operations that share a request with the first one: at most `limit` that pass the test, with the same
+    /// limit from earlier refusals (V10), at the same stage.
+    private func group(
+        of head: Pending<Self>,
+        _ pending: PendingOperations<Self>,
+        atMost limit: Int,
+        where test: (EngagementOperation) -> Bool
+    ) -> [Pending<Self>] {
+        pending.batch(min(limit, head.step?.most ?? limit)) { one in
+            !one.isImmediate && one.step?.most == head.step?.most && one.step?.job == nil
+                && one.step?.verb == head.step?.verb && test(one.operation)
+        }
+    }
+
+    private func isRow(_ operation: EngagementOperation, _ route: Settings.Route) -> Bool {
+        switch operation.action {
+        case .identify, .changeAttributes, .changeTags, .changeSubscription: self.route(of: operation) == route
+        default: false
+        }
+    }
+
+    private func rows(_ head: Pending<Self>, _ pending: PendingOperations<Self>, _ requests: ServerRequests)
+        -> Transmission<Self>
+    {
+        RuleID.salesforce("V9").fire()
+        let group = group(of: head, pending, atMost: settings.rowsPerRequest) { isRow($0, .rows) }
+        var columns: Set<String> = []
+        let batch = group.prefix { one in
+            columns.formUnion(cells(of: one.operation).map { $0.name.lowercased() })
+            return columns.count <= ServerCells.columnLimit || one === head
+        }
+        return Transmission(.rows, requests.rows(ContactRow.folding(batch, cells)), carrying: batch)
+    }
+
+    private func job(_ head: Pending<Self>, _ pending: PendingOperations<Self>, _ requests: ServerRequests)
+        -> Transmission<Self>
+    {
+        RuleID.salesforce("V17").fire()
+        let group = group(of: head, pending, atMost: settings.rowsPerJob) { isRow($0, .asyncRows) }
+        // The size of each row with its comma and of the enclosing text. Folding only reduces it.
+        var size = #"{"items":[]}"#.utf8.count - 1
+        let batch = group.prefix { one in
+            var row = ContactRow(key: one.operation.contactKey)
+            row.add(one.id, cells(of: one.operation))
+            size += JobRecord.item(row, keyColumn: settings.keyColumn).text.utf8.count + 1
+            return size <= settings.bytesPerJob || one === head
+        }
+        return Transmission(.asyncRows, requests.job(ContactRow.folding(batch, cells)), carrying: batch)
+    }
+
+    private func contact(_ head: Pending<Self>, _ pending: PendingOperations<Self>, _ requests: ServerRequests)
+        -> Transmission<Self>
+    {
+        RuleID.salesforce("V18").fire()
+        let key = head.operation.contactKey
+        let group = group(of: head, pending, atMost: settings.rowsPerRequest) {
+            isRow($0, .contacts) && ScalarString.equal($0.contactKey, key)
+        }
+        let verb = head.step?.verb ?? settings.contactsFirst
+        var row = ContactRow(key: key)
+        for one in group {
+            row.add(one.id, cells(of: one.operation))
+            row.note(ServerOptions(one.operation).address)
+        }
+        row.note(settings.defaults(besides: row.cells + row.address))
+        return Transmission(
+            verb == .create ? .createContact : .updateContact,
+            requests.contact(row, verb),
+            carrying: group
+        )
+    }
+
+    /// Returns the query for a job, on behalf of all operations that wait for the same answer.
+    private func question(
+        for job: String,
+        _ head: Pending<Self>,
+        _ pending: PendingOperations<Self>,
+        _ requests: ServerRequests
+    ) -> Transmission<Self> {
+        guard head.step?.isDone == true, let row = head.step?.row else {
+            RuleID.salesforce("V15").fire()
+            let waiting = pending.filter { $0.step?.job == job && $0.step?.isDone != true }
+            return Transmission(.asyncStatus, requests.status(of: job), carrying: waiting)
+        }
+        RuleID.salesforce("V16").fire()
+        let page = row / ServerPace.resultsPage
+        let waiting = pending.filter { one in
+            one.step?.job == job && one.step?.isDone == true
+                && one.step?.row.map { $0 / ServerPace.resultsPage } == page
+        }
+        return Transmission(.asyncResults, requests.results(of: job, page: page + 1), carrying: waiting)
+    }
+}

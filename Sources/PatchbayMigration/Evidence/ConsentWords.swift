@@ -98,7 +98,7 @@ struct ConsentWords: Hashable {
     /// The decision about a subject.
     subscript(subject: Subject) -> Word? { place(of: subject).map { said[$0].word } }
 
-    /// The index of a subject among the decisions, of which a contact has few; nil if there is none.
+    /// The index of a subject among the decisions; nil if there is none. A contact has few decisions.
     private func place(of subject: Subject) -> Int? { said.firstIndex { $0.subject == subject } }
 
     /// The decision that applies to a subject. An opt-out from messages on a channel applies to each subscription there.

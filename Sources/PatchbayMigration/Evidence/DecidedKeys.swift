@@ -27,7 +27,7 @@ final class DecidedKeys {
         if self.marks.count >= Self.marksInMemory { try storeMarks() }
     }
 
-    /// Whether so many marks are not in the log that they should be moved there.
+    /// Whether the number of marks that are not in the log is so large that they should be moved there.
     var hasManyUnlogged: Bool { unlogged.count > 1 << 16 }
 
     /// Returns the marks that the log does not have.
@@ -41,8 +41,8 @@ final class DecidedKeys {
         marks.removeAll(keepingCapacity: true)
     }
 
-    /// Whether some key has a record that opts in and another one that opts out, on one channel. Different topics and purposes are
-    /// not told apart, so the records need not contradict each other.
+    /// Whether some key has a record that opts in and another one that opts out, on one channel. The topics and purposes of a
+    /// channel may differ, so the records need not contradict each other.
     func mayContradict() throws(FileError) -> Bool {
         try storeMarks()
         for share in 0..<ShareStore.shares where Self.mayContradict(try store.values(share, as: UInt64.self)) {

@@ -378,11 +378,11 @@ public struct Migration: Sendable {
             if checkpoints?.resumption != nil, let log = checkpoints?.optOuts, log.hasEarlier {
                 var known: Set<UInt64> = []
                 try log.eachEarlier { known.formUnion($0) }
-                return .known(known)
+                return known.isEmpty ? .ignored : .known(known)
             }
             let known = try contradictedOptOuts(in: path, workers, progress, isCancelled)
             try checkpoints?.optOuts?.append(Array(known))
-            return .known(known)
+            return known.isEmpty ? .ignored : .known(known)
         case .inOrder(let needsAll):
             // Evidence covers every decision, so every opt-out must be in memory.
             let optOuts = EarlierOptOuts(limit: company.evidence == nil ? optOutLimit : .max)

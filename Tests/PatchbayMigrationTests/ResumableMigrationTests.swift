@@ -200,6 +200,46 @@ import Testing
         #expect(try bytes("out.ndjson") == bytes("whole.ndjson"))
     }
 
+    @Test func `a run that is resumed twice, the first time without the log, knows all opt-outs`() throws {
+        func line(_ number: Int, _ state: String) -> String {
+            #"{"identifiers":[{"kind":"email","value":"p\#(number)@x.example"}],"#
+                + #""subscriptions":[{"channel":"email","state":"\#(state)"}]}"#
+        }
+        // More keys than a run keeps in memory before it appends them to the log.
+        let lines = [line(0, "subscribed")] + (1..<72_000).map { line($0, "unsubscribed") }
+        let text =
+            (lines + (0..<9_000).map { line(100_000 + $0, "subscribed") } + [line(0, "unsubscribed")])
+            .joined(separator: "\n") + "\n"
+        try Data(text.utf8).write(to: folder.appending(path: "in.ndjson"))
+        try run(files(), chunks: 124)
+        try FileManager.default.removeItem(at: folder.appending(path: "out.ndjson.checkpoint.optouts.partial"))
+        try run(files(), chunks: 2)
+        let resumed = try run(files())
+        #expect(resumed.isCommitted && resumed.report.findings[EarlierOptOuts.heeded.code]?.count == 1)
+        let first = try String(decoding: bytes("out.ndjson").prefix { $0 != 0x0A }, as: UTF8.self)
+        #expect(first.contains("unsubscribed"))
+    }
+
+    @Test func `a stream that is resumed learns the opt-outs before its place`() throws {
+        let lines = ["unsubscribed", "subscribed"].map { state in
+            Array(
+                (#"{"identifiers":[{"kind":"email","value":"p@x.example"}],"#
+                    + #""subscriptions":[{"channel":"email","state":"\#(state)"}]}"# + "\n").utf8
+            )
+        }
+        let migration = try migration(to: .altcraftProfiles)
+        var places: [Checkpoints.Place] = []
+        var part = ChunkedSource(lines[0], chunk: 1 << 16)
+        var checkpoints = Checkpoints(isDue: { true }, save: { places.append($0) })
+        _ = try migration.run(&part, to: MemorySink(), checkpoints: checkpoints)
+        let place = try #require(places.last)
+        checkpoints.resumption = .init(at: place, head: []) { ChunkedSource(lines[0], chunk: 1 << 16) }
+        let sink = MemorySink()
+        var rest = ChunkedSource(lines[1], chunk: 1 << 16)
+        _ = try migration.run(&rest, to: sink, checkpoints: checkpoints)
+        #expect(sink.text.contains("unsubscribed"), "\(sink.text)")
+    }
+
     @Test(arguments: [RecordFormat.altcraftProfiles.id, RecordFormat.neutralContacts.id])
     func `bulk work goes on at the place, not at the start`(_ target: String) throws {
         let target: RecordFormat = target == RecordFormat.neutralContacts.id ? .neutralContacts : .altcraftProfiles

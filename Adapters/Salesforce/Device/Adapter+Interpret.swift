@@ -62,6 +62,7 @@ extension SalesforceDevice {
         }
         RuleID.salesforce("S9").fire()
         (memory.acceptedAs, memory.heldKey, memory.registration.handOver) = (settings.sentAs, after.contactKey, nil)
+        memory.mayHoldOtherKey = nil
         if after.contactKey != nil { memory.mayBeKeyless = nil }
         (memory.failures, memory.retryAt, memory.refusedWith) = (0, nil, nil)
         if memory.subscriberToken == nil { memory.mustRenewToken = nil }

@@ -12,6 +12,8 @@ extension SalesforceDevice {
         var acceptedAs: String?
         /// The contact key of the last registration that the vendor acknowledged.
         var heldKey: String?
+        /// Whether a registration with another contact key may have been processed since, although a later one has the held key again.
+        var mayHoldOtherKey: Bool?
         /// Whether the vendor may have received a registration without a contact key, and none with one since (K6).
         var mayBeKeyless: Bool?
         /// Whether an erasure ended the last registration, and none has been sent since.
@@ -80,13 +82,18 @@ extension SalesforceDevice {
 
         /// Marks the vendor's state as unknown.
         mutating func forgetWhatIsHeld() {
-            if acceptedAs != nil { heldKey = registration.contactKey }
+            if acceptedAs != nil {
+                heldKey = registration.contactKey
+            } else if heldKey != registration.contactKey {
+                mayHoldOtherKey = true
+            }
             acceptedAs = nil
         }
 
         /// The position of the operation whose contact key is in a registration without a clear reply.
         var unacknowledgedKeyChange: Int64? {
-            acceptedAs == nil && heldKey != registration.contactKey ? registration.keyAt : nil
+            acceptedAs == nil && (heldKey != registration.contactKey || mayHoldOtherKey == true)
+                ? registration.keyAt : nil
         }
 
         /// Whether no registration of this installation can have reached the vendor.

@@ -291,6 +291,23 @@ import Testing
     }
 }
 
+@Suite("Salesforce and uncertain contact keys") struct UncertainKeyTests {
+    @Test func `events wait while the vendor may hold another person's key`() {
+        var memory = SalesforceDevice.Memory()
+        func registerWithoutReply(_ key: String, at sequence: Int64) {
+            memory.forgetWhatIsHeld()
+            (memory.registration.contactKey, memory.registration.keyAt) = (key, sequence)
+        }
+        (memory.acceptedAs, memory.registration.contactKey) = ("account", "aino")
+        #expect(memory.unacknowledgedKeyChange == nil)
+        registerWithoutReply("eve", at: 5)
+        #expect(memory.unacknowledgedKeyChange == 5)
+        // The acknowledged key again: the vendor may have processed the registration between.
+        registerWithoutReply("aino", at: 9)
+        #expect(memory.unacknowledgedKeyChange == 9)
+    }
+}
+
 @Suite("Salesforce and consent") struct ConsentTimeTests {
     @Test func `an event that waited for consent goes with the time at which it happened`() throws {
         let adapter = try Bench.adapter()

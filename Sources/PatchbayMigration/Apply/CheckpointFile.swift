@@ -7,7 +7,7 @@ import Synchronization
 
 /// The checkpoint of an unfinished migration: its progress and the identity of its input. It contains no personal data.
 struct Checkpoint {
-    private static let version = 1
+    private static let version = 2
 
     /// The digest of every setting that affects the output.
     var settings: String
@@ -15,7 +15,7 @@ struct Checkpoint {
     var place: Checkpoints.Place
     /// The number of bytes of each output at this place, in the order of the outputs.
     var lengths: [Int]
-    /// The number of bytes of the opt-out log at this place; nil if the log does not have every opt-out.
+    /// The number of bytes of the log of consent decisions at this place; nil for a complete run.
     var optOuts: Int?
     /// The columns that the output lacks because nothing in the source fills them.
     var omittedColumns: [String]

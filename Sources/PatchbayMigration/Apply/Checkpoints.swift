@@ -149,8 +149,9 @@ final class OptOutLog {
 
     /// Keeps the file when the run ends, up to `length` bytes.
     func keep(upTo length: Int?) {
-        file.isKept = true
-        if let length { try? file.shorten(to: length) }
+        // A log that is shorter than its checkpoint says was lost, and must not be extended with zeros.
+        file.isKept = length ?? 0 <= file.count
+        if let length, file.isKept { try? file.shorten(to: length) }
     }
 
     /// Removes the file when the run ends.

@@ -134,8 +134,8 @@ struct BulkRun {
         }
         let consent = surroundings.consent
         let mapper = try plan.makeMapper(behind: header, consent)
-        if let resumed, case .keys(let keys) = consent {
-            if let log = surroundings.keeping?.optOuts, log.hasEarlier {
+        if let resumed, consent.needsAllRecords {
+            if case .keys(let keys) = consent, let log = surroundings.keeping?.optOuts, log.hasEarlier {
                 try log.eachEarlier { try keys.restore($0) }
             } else if let before = resumed.before {
                 // Reads the decisions before the place at which the run continues.
@@ -180,9 +180,10 @@ struct BulkRun {
 
     /// Appends the keys to the log of the checkpoint. A resumed run reads a file as a whole from its start and needs no log.
     private func logKeys() throws {
-        guard case .keys(let keys) = consent else { return }
+        // A run that only reads has no log; the run that it belongs to appends the keys.
+        guard case .keys(let keys) = consent, let log = keeping?.optOuts else { return }
         let marks = keys.takeUnlogged()
-        if !isWhole { try keeping?.optOuts?.append(marks) }
+        if !isWhole { try log.append(marks) }
     }
 
     private mutating func keep(isDue: Bool) throws {

@@ -50,6 +50,14 @@ enum ConsentReceiver {
         if case .learning(let optOuts, _) = self { optOuts } else { known.map(EarlierOptOuts.init(known:)) }
     }
 
+    /// Whether the receiver needs the decisions of every record, also of those that an earlier run has migrated.
+    var needsAllRecords: Bool {
+        switch self {
+        case .keys, .learning: true
+        case .ignored, .decisions, .known: false
+        }
+    }
+
     /// Whether one thread must map all records, in order.
     var isOrdered: Bool { if case .learning = self { true } else { false } }
 }

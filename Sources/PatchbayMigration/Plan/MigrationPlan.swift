@@ -209,8 +209,8 @@ extension Migration {
         var (report, surveyor): (MigrationReport, Surveyor)
         do {
             (report, surveyor) = try measure(migration, &source)
-        } catch is OptOutKnowledge.MayContradict {
-            guard let path else { throw Failure([EarlierOptOuts.later.at("subscriptions")]) }
+        } catch let error as OptOutKnowledge.MayContradict {
+            guard let path else { throw error }
             migration.optOutKnowledge = .ahead(path)
             var file = try FileSource(path: path, chunk: FileSource.planChunk)
             (report, surveyor) = try measure(migration, &file)

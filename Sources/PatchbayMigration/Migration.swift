@@ -375,13 +375,13 @@ public struct Migration: Sendable {
         switch optOutKnowledge {
         case .none: return .keys(DecidedKeys(isLogged: checkpoints?.optOuts != nil))
         case .ahead(let path):
-            if checkpoints?.resumption != nil, let log = checkpoints?.optOuts, log.hasEarlier {
-                var known: Set<UInt64> = []
+            var known: Set<UInt64> = []
+            if let log = checkpoints?.resumedLog {
                 try log.eachEarlier { known.formUnion($0) }
-                return known.isEmpty ? .ignored : .known(known)
+            } else {
+                known = try contradictedOptOuts(in: path, workers, progress, isCancelled)
+                try checkpoints?.optOuts?.append(Array(known))
             }
-            let known = try contradictedOptOuts(in: path, workers, progress, isCancelled)
-            try checkpoints?.optOuts?.append(Array(known))
             return known.isEmpty ? .ignored : .known(known)
         case .inOrder(let needsAll):
             // Evidence covers every decision, so every opt-out must be in memory.

@@ -178,15 +178,17 @@ import Testing
         #expect(!names.contains { $0.hasSuffix(".partial") || $0.hasSuffix(".checkpoint") })
     }
 
+    /// A contact with a subscription.
+    private func line(_ number: Int, _ state: String) -> String {
+        #"{"identifiers":[{"kind":"email","value":"p\#(number)@x.example"}],"#
+            + #""subscriptions":[{"channel":"email","state":"\#(state)"}]}"#
+    }
+
     @Test(arguments: [(1, 1), (3, 1), (8, 2), (13, 1), (16, 2)])
     func `a resumed run knows the opt-outs before its place, in the first and in the second pass`(
         _ chunks: Int,
         _ workers: Int
     ) throws {
-        func line(_ number: Int, _ state: String) -> String {
-            #"{"identifiers":[{"kind":"email","value":"p\#(number)@x.example"}],"#
-                + #""subscriptions":[{"channel":"email","state":"\#(state)"}]}"#
-        }
         let lines = (0..<3000).map { line($0, $0 % 3 == 0 ? "unsubscribed" : "subscribed") }
         let text = (lines + (0..<3000).map { line($0, "subscribed") }).joined(separator: "\n") + "\n"
         try Data(text.utf8).write(to: folder.appending(path: "in.ndjson"))
@@ -201,10 +203,6 @@ import Testing
     }
 
     @Test func `a run that is resumed twice, the first time without the log, knows all opt-outs`() throws {
-        func line(_ number: Int, _ state: String) -> String {
-            #"{"identifiers":[{"kind":"email","value":"p\#(number)@x.example"}],"#
-                + #""subscriptions":[{"channel":"email","state":"\#(state)"}]}"#
-        }
         // More keys than a run keeps in memory before it appends them to the log.
         let lines = [line(0, "subscribed")] + (1..<72_000).map { line($0, "unsubscribed") }
         let text =
@@ -221,12 +219,7 @@ import Testing
     }
 
     @Test func `a stream that is resumed learns the opt-outs before its place`() throws {
-        let lines = ["unsubscribed", "subscribed"].map { state in
-            Array(
-                (#"{"identifiers":[{"kind":"email","value":"p@x.example"}],"#
-                    + #""subscriptions":[{"channel":"email","state":"\#(state)"}]}"# + "\n").utf8
-            )
-        }
+        let lines = ["unsubscribed", "subscribed"].map { Array((line(0, $0) + "\n").utf8) }
         let migration = try migration(to: .altcraftProfiles)
         var places: [Checkpoints.Place] = []
         var part = ChunkedSource(lines[0], chunk: 1 << 16)

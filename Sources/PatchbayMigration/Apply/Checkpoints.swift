@@ -73,6 +73,8 @@ public struct Checkpoints {
     public var resumption: Resumption?
     /// The log of opt-outs, which saves a resumed run from reading the source again for them.
     var optOuts: OptOutLog?
+    /// The log with the marks of the run that is resumed; nil if there is none.
+    var resumedLog: OptOutLog? { resumption != nil && optOuts?.hasEarlier == true ? optOuts : nil }
     /// Whether the next checkpoint is due. Called after each chunk.
     public var isDue: () -> Bool
     /// Receives the place of the run after everything before it is written.

@@ -201,7 +201,7 @@ public struct ResumableMigration: Sendable {
             }
         }
         do {
-            let rereads = checkpoints.resumption != nil && checkpoints.optOuts?.hasEarlier != true
+            let rereads = checkpoints.resumption != nil && checkpoints.resumedLog == nil
             phases.note(rereads ? .hearing : .moving)
             let report = try migration.run(
                 &source,

@@ -135,7 +135,7 @@ struct BulkRun {
         let consent = surroundings.consent
         let mapper = try plan.makeMapper(behind: header, consent)
         if let resumed, consent.needsAllRecords {
-            if case .keys(let keys) = consent, let log = surroundings.keeping?.optOuts, log.hasEarlier {
+            if case .keys(let keys) = consent, let log = surroundings.keeping?.resumedLog {
                 try log.eachEarlier { try keys.restore($0) }
             } else if let before = resumed.before {
                 // Reads the decisions before the place at which the run continues.

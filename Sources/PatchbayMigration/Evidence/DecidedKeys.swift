@@ -6,8 +6,6 @@ import PatchbayModel
 /// Most sources have one record of each person. They need no comparison of single decisions, which takes much longer.
 final class DecidedKeys {
     private let store = ShareStore(bufferSize: 4 << 10)
-    private var marks: [UInt64] = []
-    private static let marksInMemory = 16 << 10
     /// The marks that were added since ``takeUnlogged()``, if a log keeps them.
     private var unlogged: [UInt64] = []
     private let isLogged: Bool
@@ -22,10 +20,7 @@ final class DecidedKeys {
     }
 
     /// Adds marks that the log has already.
-    func restore(_ marks: [UInt64]) throws(FileError) {
-        self.marks += marks
-        if self.marks.count >= Self.marksInMemory { try storeMarks() }
-    }
+    func restore(_ marks: [UInt64]) throws(FileError) { try store.add(marks) { $0 } }
 
     /// Whether the number of marks that are not in the log is so large that they should be moved there.
     var hasManyUnlogged: Bool { unlogged.count > 1 << 16 }
@@ -36,15 +31,9 @@ final class DecidedKeys {
         return unlogged
     }
 
-    private func storeMarks() throws(FileError) {
-        try store.add(marks) { $0 }
-        marks.removeAll(keepingCapacity: true)
-    }
-
     /// Whether some key has a record that opts in and another one that opts out, on one channel. The topics and purposes of a
     /// channel may differ, so the records need not contradict each other.
     func mayContradict() throws(FileError) -> Bool {
-        try storeMarks()
         for share in 0..<ShareStore.shares where Self.mayContradict(try store.values(share, as: UInt64.self)) {
             return true
         }

@@ -170,7 +170,7 @@ private final class ApplyFeed: ServerFeed {
         let known = try migration.contradictedOptOuts(
             in: files.input,
             nil,
-            surroundings.heard,
+            surroundings.reportReading,
             surroundings.isCancelled
         )
         general = GeneralPath(

@@ -50,7 +50,7 @@ extension ServerSurroundings {
     }
 
     /// Reports the progress of reading opt-outs before a migration.
-    func heard(_ done: Migration.Progress) {
+    func reportReading(_ done: Migration.Progress) {
         tell(ServerProgress(part: .hearing(of: done.hearing ?? 0), records: done.records, bytes: done.bytes))
     }
 

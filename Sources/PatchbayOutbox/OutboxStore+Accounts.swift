@@ -13,30 +13,30 @@ extension OutboxStore {
     /// Adds to a line of a provider's accounts. Each line is written once, before the transaction commits.
     package func count(provider: String, term: String, code: String, by number: Int64) throws(OutboxError) {
         try atomically { () throws(OutboxError) in
-            for place in unwrittenCounts.indices
-            where unwrittenCounts[place].code == code && unwrittenCounts[place].term == term
-                && unwrittenCounts[place].provider == provider
+            for place in current.counts.indices
+            where current.counts[place].code == code && current.counts[place].term == term
+                && current.counts[place].provider == provider
             {
-                unwrittenCounts[place].count += number
+                current.counts[place].count += number
                 return
             }
-            unwrittenCounts.append(AccountLine(provider: provider, term: term, code: code, count: number))
+            current.counts.append(AccountLine(provider: provider, term: term, code: code, count: number))
         }
     }
 
     /// Writes the counts of this transaction.
     func writeCounts() throws(OutboxError) {
-        while let line = unwrittenCounts.popLast() {
+        while let line = current.counts.popLast() {
             let values: [SQLValue] = [.text(line.provider), .text(line.term), .text(line.code), .integer(line.count)]
             let row = values + [Table.account.checksum(of: values)]
             if try connection.run(Self.addToAccount, row) > 0 { continue }
             // The line is damaged. Reading the accounts quarantines it; then it starts at zero, and the commit balances the
             // accounts.
-            let others = unwrittenCounts
-            unwrittenCounts = []
+            let others = current.counts
+            current.counts = []
             _ = try accounts()
             try connection.run(Self.addToAccount, row)
-            unwrittenCounts += others
+            current.counts += others
         }
     }
 

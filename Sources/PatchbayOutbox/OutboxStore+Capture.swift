@@ -11,7 +11,7 @@ extension OutboxStore {
     ) throws(OutboxError) -> Int64 {
         try atomically { () throws(OutboxError) in
             let last: Int64
-            if let lastSequence {
+            if let lastSequence = current.lastSequence {
                 last = lastSequence
             } else {
                 last = try connection.number(Self.lastOperation) ?? 0
@@ -28,8 +28,8 @@ extension OutboxStore {
                 .integer(operation.since),
                 .blob(operation.body)
             )
-            if connection.isInTransaction { lastSequence = max(last, sequence) }
-            usageChange += OutboxUsage(operations: 1, bytes: Int64(operation.body.count))
+            if connection.isInTransaction { current.lastSequence = max(last, sequence) }
+            current.usage += OutboxUsage(operations: 1, bytes: Int64(operation.body.count))
             return sequence
         }
     }
@@ -61,7 +61,7 @@ extension OutboxStore {
                 .integer(0)
             )
             // A row that is not the newest may come before rows in an index.
-            if sequence != lastSequence { noteUpheaval() }
+            if sequence != current.lastSequence { noteUpheaval() }
         }
     }
 

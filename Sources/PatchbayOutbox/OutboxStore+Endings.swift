@@ -223,7 +223,7 @@ extension OutboxStore {
             try statement.bind([start, end])
             guard try statement.step() else { return }
             count = statement.integer(0)
-            usageChange += OutboxUsage(operations: -count, bytes: -statement.integer(1))
+            current.usage += OutboxUsage(operations: -count, bytes: -statement.integer(1))
             subject = statement.optionalText(2)
         }
         guard let subject else { return }

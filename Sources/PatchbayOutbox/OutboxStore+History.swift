@@ -50,17 +50,21 @@ extension OutboxStore {
     /// Reserves `count` numbers and returns the first.
     private func newHistoryNumbers(_ count: Int) throws(OutboxError) -> Int64 {
         let last: Int64
-        if let lastHistoryNumber { last = lastHistoryNumber } else { last = try historyEnd() }
+        if let lastHistoryNumber = current.lastHistoryNumber {
+            last = lastHistoryNumber
+        } else {
+            last = try historyEnd()
+        }
         guard last < .max - Int64(count) else {
             throw OutboxError(.corrupt, "The count of endings is damaged.")
         }
-        lastHistoryNumber = last + Int64(count)
+        current.lastHistoryNumber = last + Int64(count)
         return last + 1
     }
 
     /// Deletes the oldest outcomes beyond `historyLimit`, if this transaction added any.
     func trimHistory() throws(OutboxError) {
-        guard let lastHistoryNumber, lastHistoryNumber > Int64(historyLimit) else { return }
+        guard let lastHistoryNumber = current.lastHistoryNumber, lastHistoryNumber > Int64(historyLimit) else { return }
         let end = SQLValue.integer(lastHistoryNumber - Int64(historyLimit))
         try connection.run(Self.deleteOldHistory, end)
         try connection.run(Self.deleteOldOutcomeBatches, end)

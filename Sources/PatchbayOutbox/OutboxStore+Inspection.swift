@@ -69,7 +69,7 @@ extension OutboxStore {
     /// Deletes one reject, after it was replayed or dismissed.
     package func removeReject(_ number: Int64) throws(OutboxError) {
         try atomically { () throws(OutboxError) in
-            usageChange.rejects -= Int64(try connection.run("DELETE FROM reject WHERE number = ?1", .integer(number)))
+            current.usage.rejects -= Int64(try connection.run("DELETE FROM reject WHERE number = ?1", .integer(number)))
         }
     }
 
@@ -84,7 +84,7 @@ extension OutboxStore {
                 .optional(provider),
                 .text(subject)
             )
-            usageChange.rejects -= Int64(count)
+            current.usage.rejects -= Int64(count)
             return count
         }
     }

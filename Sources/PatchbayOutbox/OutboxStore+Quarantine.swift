@@ -94,7 +94,7 @@ extension OutboxStore {
         for provider in try routeProviders(sequence) { try quarantineRoute(sequence, provider: provider) }
         try deleteOperation(sequence, evenRouted: true)
         // The usage of the operation before the damage is unknown.
-        mustRecount = true
+        current.mustRecount = true
     }
 
     private func quarantineRoute(_ sequence: Int64, provider: String) throws(OutboxError) {
@@ -148,9 +148,9 @@ extension OutboxStore {
         try keepImage(of: table, sequence: "NULL", provider: "NULL", where: "\(table.rowid) = ?1", .integer(row.number))
         try connection.run("DELETE FROM \(table.name) WHERE \(table.rowid) = ?1", .integer(row.number))
         switch table.name {
-        case Table.account.name: mustBalance = true
-        case Table.usage.name: mustRecount = true
-        case Table.reject.name: usageChange.rejects -= 1
+        case Table.account.name: current.mustBalance = true
+        case Table.usage.name: current.mustRecount = true
+        case Table.reject.name: current.usage.rejects -= 1
         default: break
         }
     }

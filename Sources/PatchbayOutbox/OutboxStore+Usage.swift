@@ -37,7 +37,7 @@ extension OutboxStore {
     package func usage() throws(OutboxError) -> OutboxUsage {
         try carryOutEndingsNow()
         guard var usage = try notedUsage() else { return try countedUsage() }
-        if connection.isInTransaction { usage += usageChange }
+        if connection.isInTransaction { usage += current.usage }
         return usage
     }
 
@@ -68,13 +68,13 @@ extension OutboxStore {
 
     /// Stores the changes of this transaction, at its end.
     func storeUsage() throws(OutboxError) {
-        if !mustRecount {
-            guard usageChange != OutboxUsage() else { return }
+        if !current.mustRecount {
+            guard current.usage != OutboxUsage() else { return }
             let changed = try connection.run(
                 Self.changeUsage,
-                .integer(usageChange.operations),
-                .integer(usageChange.bytes),
-                .integer(usageChange.rejects)
+                .integer(current.usage.operations),
+                .integer(current.usage.bytes),
+                .integer(current.usage.rejects)
             )
             if changed > 0 { return }
         }
@@ -112,7 +112,7 @@ extension OutboxStore {
         try statement.bind([.integer(sequence)])
         var isGone = false
         while try statement.step() {
-            usageChange += OutboxUsage(operations: -1, bytes: -statement.integer(0))
+            current.usage += OutboxUsage(operations: -1, bytes: -statement.integer(0))
             isGone = true
         }
         if isGone { try removeHearings(sequence...sequence) }
@@ -120,7 +120,7 @@ extension OutboxStore {
 
     /// Deletes the oldest rejects beyond `rejectLimit`, if this transaction added any.
     func trimRejects() throws(OutboxError) {
-        guard usageChange.rejects > 0, rejectLimit < .max else { return }
+        guard current.usage.rejects > 0, rejectLimit < .max else { return }
         let surplus = try usage().rejects - Int64(rejectLimit)
         guard surplus > 0 else { return }
         var forgotten: [String: Int] = [:]
@@ -135,7 +135,7 @@ extension OutboxStore {
             while try statement.step() { forgotten[statement.text(0), default: 0] += 1 }
         }
         for (provider, count) in forgotten.sorted(by: { $0.key < $1.key }) {
-            usageChange.rejects -= Int64(count)
+            current.usage.rejects -= Int64(count)
             onForgotten?(provider, count)
         }
     }
@@ -204,7 +204,7 @@ extension OutboxStore {
 
     /// Returns the highest sequence that was assigned.
     package func newestSequence() throws(OutboxError) -> Int64 {
-        if let lastSequence, connection.isInTransaction { return lastSequence }
+        if let lastSequence = current.lastSequence, connection.isInTransaction { return lastSequence }
         return try guarded { () throws(OutboxError) in
             try connection.number("SELECT seq FROM sqlite_sequence WHERE name = 'operation'") ?? 0
         }

@@ -73,7 +73,7 @@ extension OutboxStore {
                     .blob(reject)
                 )
                 _ = try seal(.reject)
-                usageChange.rejects += 1
+                current.usage.rejects += 1
             }
             try count(provider: provider, term: term, code: code, by: 1)
             try removeRoute(provider: provider, sequence: sequence)

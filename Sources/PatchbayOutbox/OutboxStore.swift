@@ -40,21 +40,12 @@ package final class OutboxStore {
     package var looks = LookSizes()
     /// The number of row changes that are not reported to any index.
     var upheavals = 0
-    /// The highest sequence assigned in this transaction.
-    var lastSequence: Int64?
-    var lastHistoryNumber: Int64?
-    /// The counts of this transaction that are not written yet.
-    var unwrittenCounts: [AccountLine] = []
+    /// The current transaction; an empty one between transactions.
+    var current = Transaction()
     /// The number of the last outcome that this store has committed; 0 before the first.
     package private(set) var newestHistoryNumber: Int64 = 0
     var damaged: Set<DamagedRow> = []
     var damagedCount = 0
-    /// Whether an account line was lost in this transaction, so that the accounts must be balanced before it commits.
-    var mustBalance = false
-    /// The usage change of this transaction.
-    var usageChange = OutboxUsage()
-    /// Whether the usage row was lost in this transaction, so that the usage must be counted again before it commits.
-    var mustRecount = false
     /// The epoch of the lease, and the foreign version at which it was read.
     var knownEpoch: (epoch: Int64, version: Int64)?
     /// A lease that expires later than any lease could, and the time since which it has been seen.
@@ -111,11 +102,11 @@ package final class OutboxStore {
             synchronous = durability
         }
         try guarded { () throws(OutboxError) in _ = try connection.run(Self.begin) }
-        lastSequence = nil
-        lastHistoryNumber = nil
-        mustBalance = false
-        (usageChange, mustRecount, unwrittenCounts, versionAtHand) = (OutboxUsage(), false, [], nil)
-        defer { if !isLooking { versionAtHand = nil } }
+        (current, versionAtHand) = (Transaction(), nil)
+        defer {
+            current = Transaction()
+            if !isLooking { versionAtHand = nil }
+        }
         let result: T
         do {
             // This runs under the lock, because a recovering process holds the lock from its first read until the file has been
@@ -127,7 +118,7 @@ package final class OutboxStore {
             try trimHistory()
             try trimRejects()
             try guarded(writeCounts)
-            if mustBalance {
+            if current.mustBalance {
                 try balance()
                 try guarded(writeCounts)
             }
@@ -137,13 +128,28 @@ package final class OutboxStore {
             try file?.requireSidecars()
         } catch {
             if connection.isInTransaction { try? connection.script("ROLLBACK") }
-            (usageChange, heardEnd, notedEndings, versionAtHand) = (OutboxUsage(), nil, nil, nil)
+            (heardEnd, notedEndings, versionAtHand) = (nil, nil, nil)
             throw error
         }
-        usageChange = OutboxUsage()
-        newestHistoryNumber = lastHistoryNumber ?? newestHistoryNumber
+        newestHistoryNumber = current.lastHistoryNumber ?? newestHistoryNumber
         try faultPoint?(.afterCommit(durability))
         return result
+    }
+
+    /// What a transaction has assigned, and what it writes before it commits.
+    struct Transaction {
+        /// The highest sequence assigned.
+        var lastSequence: Int64?
+        /// The number of the last outcome.
+        var lastHistoryNumber: Int64?
+        /// The counts that are not written yet.
+        var counts: [AccountLine] = []
+        /// The change of the usage.
+        var usage = OutboxUsage()
+        /// Whether an account line was lost, so that the accounts must be balanced.
+        var mustBalance = false
+        /// Whether the usage row was lost, so that the usage must be counted again.
+        var mustRecount = false
     }
 
     private static let begin = Query("BEGIN IMMEDIATE")

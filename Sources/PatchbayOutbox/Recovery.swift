@@ -88,7 +88,7 @@ struct Recovery {
             .integer(max(highest, lastSequence) + Self.sequenceGap)
         )
         (report.lost, report.unaccounted) = try store.balance()
-        store.mustRecount = true
+        store.current.mustRecount = true
     }
 
     /// Copies the readable rows with the schema of a new file.

@@ -70,7 +70,7 @@ import Testing
         #expect(memory.interpretRefusedToken(exchange(refusal, sent: "t-2")) == nil)
         // A yes in between begins anew.
         _ = memory.interpretToken(exchange(token("t-3")), .accepted, asked: nil, Self.policy)
-        memory.heard(at: Self.start)
+        memory.noteReply(at: Self.start)
         #expect(memory.interpretRefusedToken(exchange(refusal, sent: "t-3")) != nil)
     }
 
@@ -95,9 +95,9 @@ import Testing
         let ended = memory.stayAway(failure, asked: nil, Self.policy) { _ in .unchanged() }
         #expect(ended.verdicts[id] == .unchanged())
         #expect(memory.gate(at: Self.start) == .closed(until: Self.start + .seconds(30)))
-        memory.heard(at: Self.start + .seconds(29))
+        memory.noteReply(at: Self.start + .seconds(29))
         #expect(memory.closedUntil != nil)
-        memory.heard(at: Self.start + .seconds(30))
+        memory.noteReply(at: Self.start + .seconds(30))
         #expect(memory.closedUntil == nil && memory.failures == 0)
     }
 }

@@ -4,7 +4,7 @@ public import PatchbayJSON
 public import PatchbayModel
 
 /// Contacts as rows of the database. A query returns one contact, with every column as text.
-extension AcousticServer: ContactAPI {
+extension AcousticServer {
     /// The kind of identifier that is a contact's key.
     public var keyKind: IdentifierKind { settings.isKeyedByEmail ? .email : .external }
     /// How contacts are queried: one at a time, by key.
@@ -44,7 +44,7 @@ extension AcousticServer: ContactAPI {
     public func image(of operations: [EngagementOperation]) -> Contact {
         let isOut = operations.contains(where: isOptOut)
         let lists = operations.flatMap(lists)
-        return contact(operations.first?.acousticKey ?? "", columns(of: operations), isOut: isOut, lists: lists)
+        return contact(operations.first?.contactKey ?? "", columns(of: operations), isOut: isOut, lists: lists)
     }
 
     /// Returns the attributes whose columns are cleared.

@@ -7,7 +7,7 @@ extension AcousticServer {
     public func interpret(_ exchange: Exchange<Self>, memory: inout Memory) -> Interpretation<Self> {
         let waiting = exchange.operations.filter { $0.step?.isAbsent == true }
         guard [.addRecipient, .updateRecipient].contains(exchange.endpoint), !waiting.isEmpty else {
-            return interpretAlone(exchange, memory: &memory)
+            return interpretReply(exchange, memory: &memory)
         }
         // The request carries opt-outs that wait for the contact, together with the operations that write its row.
         let written = Exchange<Self>(
@@ -18,61 +18,35 @@ extension AcousticServer {
             startedAt: exchange.startedAt,
             moment: exchange.moment
         )
-        var meaning = interpretAlone(written, memory: &memory)
-        let isThere = exchange.outcome.reply.flatMap(CallReply.init)?.isYes ?? false
+        var meaning = interpretReply(written, memory: &memory)
+        let isThere = exchange.call?.isYes ?? false
         for pending in waiting { meaning.verdicts[pending.id] = .inProgress(isThere ? nil : pending.step) }
         return meaning
     }
 
-    private func interpretAlone(_ exchange: Exchange<Self>, memory: inout Memory) -> Interpretation<Self> {
-        let row = ReplyTable.acousticServer.row(for: exchange.outcome)
-        if exchange.endpoint == .token { return interpretToken(exchange, row, &memory) }
-        let call = exchange.outcome.reply.flatMap(CallReply.init)
-        if exchange.outcome.reply?.status == 401 || call?.fault == 145 {
-            RuleID.acoustic("S3").fire()
-            return memory.interpretRefusedToken(exchange) ?? suspending(exchange, ServerFinding.tokenRefusedTwice, nil)
-        }
-        if row.meaning == .retry {
-            return row.finding == ServerFinding.faultOfServer
-                ? interpretFault(exchange, call) : interpretFailure(exchange, &memory)
-        }
-        memory.heard(at: exchange.moment.now)
-        switch row.meaning {
-        case .suspend:
-            let isList = exchange.endpoint == .addToList && row.finding == ServerFinding.databaseUnknown
-            return suspending(
-                exchange,
-                isList ? ServerFinding.listUnknown : row.finding ?? ServerFinding.forbidden,
-                call
-            )
-        case .refused: return interpretRefusal(exchange, row.finding ?? ServerFinding.refused, call)
-        case .accepted, .retry: return interpretYes(exchange, call, &memory)
-        }
+    /// The vendor also reports a refused token as a fault of a call (S3).
+    public func refusesToken(_ reply: WireResponse) -> Bool { reply.status == 401 || CallReply(reply)?.fault == 145 }
+
+    public func suspension(_ row: FindingRow, after exchange: Exchange<Self>) -> Finding {
+        let isList = exchange.endpoint == .addToList && row == ServerFinding.databaseUnknown
+        return (isList ? ServerFinding.listUnknown : row).at("", exchange.call)
     }
 
-    private func interpretYes(_ exchange: Exchange<Self>, _ call: CallReply?, _ memory: inout Memory)
-        -> Interpretation<Self>
-    {
+    public func interpretAccepted(_ exchange: Exchange<Self>, memory: inout Memory) -> Interpretation<Self>? {
         switch exchange.endpoint {
         case .events: return Interpretation(exchange.operations) { _ in .accepted(ServerFinding.eventTaken.at()) }
-        case .gdprErasure, .gdprAccess: return interpretErasure(exchange, &memory)
-        case .gdprStatus: return interpretErasureStatus(exchange, &memory)
+        case .gdprErasure, .gdprAccess: return interpretErasure(exchange)
+        case .gdprStatus: return interpretErasureStatus(exchange)
         case .readConsent:
-            guard let json = exchange.outcome.reply?.json, json.object != nil else {
-                return notUnderstood(exchange, &memory)
-            }
+            guard let json = exchange.outcome.reply?.json, json.object != nil else { return nil }
             return interpretConsent(exchange, json["data"])
         case .eventErrors:
             // Only the outer frame of the reply is known. The answer is the frame's content, or the whole reply without a
             // frame.
-            guard let json = exchange.outcome.reply?.json, json.object != nil || json.array != nil else {
-                return notUnderstood(exchange, &memory)
-            }
+            guard let json = exchange.outcome.reply?.json, json.object != nil || json.array != nil else { return nil }
             return Interpretation(exchange.operations) { _ in .accepted(answer: json["data"] ?? json) }
         case .channelContact:
-            guard let contact = ChannelContact.json(exchange.outcome.reply?.json) else {
-                return notUnderstood(exchange, &memory)
-            }
+            guard let contact = ChannelContact.json(exchange.outcome.reply?.json) else { return nil }
             return Interpretation(exchange.operations) { _ in .accepted(answer: contact) }
         case .writeConsent: return Interpretation(exchange.operations) { _ in .accepted() }
         case .token: return Interpretation()
@@ -80,22 +54,19 @@ extension AcousticServer {
             .jobStatus, .exportList, .addToList, .createList, .listMetaData:
             break
         }
-        guard let call, call.isYes, let result = call.result else { return notUnderstood(exchange, &memory) }
-        RuleID.acoustic("S10").fire()
+        guard let call = exchange.call, call.isYes, let result = call.result else { return nil }
         switch exchange.endpoint {
-        case .selectRecipient: return interpretSelection(exchange, result, &memory)
+        case .selectRecipient: return interpretSelection(exchange, result)
         case .removeRecipient: return Interpretation(exchange.operations) { _ in .accepted(ServerFinding.removed.at()) }
         case .addToList: return interpretMember(exchange.operations)
         case .createList: return interpretList(exchange, result)
         case .listMetaData:
-            guard let (json, fits) = DatabaseColumns(result)?.answer(settings) else {
-                return notUnderstood(exchange, &memory)
-            }
+            guard let (json, fits) = DatabaseColumns(result)?.answer(settings) else { return nil }
             let row = fits ? ServerFinding.columnsFit : ServerFinding.columnsDiffer
             return Interpretation(exchange.operations) { _ in .accepted(row.at(), answer: json) }
         case .exportList: return interpretExport(exchange, result)
-        case .importList: return interpretImport(exchange, result, &memory)
-        case .jobStatus: return interpretJob(exchange, result, &memory)
+        case .importList: return interpretImport(exchange, result)
+        case .jobStatus: return interpretJob(exchange, result)
         case .addRecipient where exchange.operations.allSatisfy({ isOptOut($0.operation) }):
             // The contact was created only for its opt-out, which follows.
             return Interpretation(exchange.operations) { pending in
@@ -104,68 +75,42 @@ extension AcousticServer {
                 return next(step)
             }
         case .addRecipient where exchange.operations.allSatisfy({ $0.operation.action.kind == .track }):
-            return interpretSelection(exchange, result, &memory)
+            return interpretSelection(exchange, result)
         case .addRecipient, .updateRecipient: return Interpretation(finalVerdicts(exchange.operations))
         default: return Interpretation(exchange.operations) { _ in .accepted() }
         }
     }
 
-    // MARK: Tokens
-
-    private func interpretToken(_ exchange: Exchange<Self>, _ row: ReplyRow, _ memory: inout Memory)
-        -> Interpretation<Self>
-    {
-        memory.interpretToken(exchange, row.meaning, asked: exchange.retryAfter, ServerPace.tokens)
-            ?? Interpretation(suspension: ServerFinding.tokenRefused.at())
-    }
-
-    private func suspending(_ exchange: Exchange<Self>, _ row: FindingRow, _ call: CallReply?) -> Interpretation<Self> {
-        var meaning = Interpretation<Self>(exchange.operations) { .inProgress($0.step) }
-        meaning.suspension = row.at("", call)
-        return meaning
-    }
-
     // MARK: Failures
 
-    /// Handles a temporary failure: every lane waits, and the operations' own delays grow.
-    private func interpretFailure(_ exchange: Exchange<Self>, _ memory: inout Memory) -> Interpretation<Self> {
-        RuleID.acoustic("S43").fire()
-        let isUncertain = exchange.mayHaveWorked && exchange.outcome.reply?.status != 503
-        if !isUncertain || exchange.endpoint != .events { RuleID.acoustic("S49").fire() }
-        return memory.stayAway(exchange, asked: exchange.retryAfter, ServerPace.tokens) { _ in
-            switch exchange.endpoint {
-            case .events where isUncertain && settings.uncertainEvents == .reject:
-                RuleID.acoustic("S38").fire()
-                return .rejected(ServerFinding.eventUnknown.at("action.event"))
-            case .createList where isUncertain: return .rejected(ServerFinding.listUncertain.at("action"))
-            case .importList where isUncertain: return .rejected(ServerFinding.importUnknown.at("action"))
-            default: return nil
-            }
+    public func verdict(on pending: Pending<Self>, afterFailureOf exchange: Exchange<Self>) -> Verdict<Self>? {
+        guard exchange.mayHaveWorked, exchange.outcome.reply?.status != 503 else { return nil }
+        return switch exchange.endpoint {
+        case .events where settings.uncertainEvents == .reject: .rejected(ServerFinding.eventUnknown.at("action.event"))
+        case .createList: .rejected(ServerFinding.listUncertain.at("action"))
+        case .importList: .rejected(ServerFinding.importUnknown.at("action"))
+        default: nil
         }
     }
 
     /// Handles a server fault. It concerns this call alone. The vendor also reports malformed calls this way, so the number
     /// of attempts is limited.
-    private func interpretFault(_ exchange: Exchange<Self>, _ call: CallReply?) -> Interpretation<Self> {
-        RuleID.acoustic("S12").fire()
+    public func interpretException(_ exchange: Exchange<Self>, _ row: ReplyRow, memory: inout Memory)
+        -> Interpretation<Self>?
+    {
+        guard exchange.endpoint != .token, row.finding == ServerFinding.faultOfServer else { return nil }
         return Interpretation(exchange.operations) { pending in
             guard pending.refusals + 1 < ServerPace.faults else {
-                return .rejected(ServerFinding.faultOfServer.at("action", call))
+                return .rejected(ServerFinding.faultOfServer.at("action", exchange.call))
             }
             return .retry(.at(ServerPace.tokens.backoff.next(after: pending.failures, asked: nil, at: exchange.moment)))
         }
     }
 
-    /// Handles a success without the expected content as a missing reply.
-    private func notUnderstood(_ exchange: Exchange<Self>, _ memory: inout Memory) -> Interpretation<Self> {
-        interpretFailure(exchange, &memory)
-    }
-
     // MARK: Refusals
 
-    private func interpretRefusal(_ exchange: Exchange<Self>, _ finding: FindingRow, _ call: CallReply?)
-        -> Interpretation<Self>
-    {
+    public func interpretRefusal(_ exchange: Exchange<Self>, _ finding: FindingRow) -> Interpretation<Self> {
+        let call = exchange.call
         switch (exchange.endpoint, finding) {
         case (.addRecipient, ServerFinding.contactThere): return other(.update, exchange, finding, call)
         case (.updateRecipient, ServerFinding.contactUnknown)
@@ -196,7 +141,6 @@ extension AcousticServer {
                         ?? .rejected(ServerFinding.contactUnknown.at("contact", call))
                 }
                 // The address is known, so the contact is added and opted out at once.
-                RuleID.acoustic("S62").fire()
                 var step = pending.step ?? Step()
                 step.verb = .add
                 return next(step)
@@ -215,7 +159,7 @@ extension AcousticServer {
         case (.readConsent, ServerFinding.conflict), (.writeConsent, ServerFinding.conflict):
             return Interpretation(exchange.operations) { _ in .rejected(ServerFinding.refused.at("action")) }
         case (.gdprStatus, ServerFinding.notFound): return lost(exchange)
-        case (_, ServerFinding.notFound): return suspending(exchange, finding, call)
+        case (_, ServerFinding.notFound): return suspended(exchange, finding)
         default: return halved(exchange.operations, finding, call)
         }
     }
@@ -232,33 +176,23 @@ extension AcousticServer {
         }
     }
 
-    /// Splits a refused group in halves until the bad operation is alone and is rejected (S26).
+    /// Splits a refused group in halves until the operation at fault is alone (S26). Erasures leave the refused job.
     private func halved(_ operations: [Pending<Self>], _ finding: FindingRow, _ call: CallReply?)
         -> Interpretation<Self>
     {
-        guard operations.count > 1 else {
-            return Interpretation(operations) { _ in .rejected(finding.at("action", call)) }
-        }
-        RuleID.acoustic("S26").fire()
-        let most = operations.halfCount
-        return Interpretation(operations) { pending in
-            var step = pending.step ?? Step()
-            (step.most, step.job) = (most, nil)
-            return next(step)
-        }
+        halved(operations, rejecting: finding.at("action", call)) { $0.job = nil }
     }
 
-    // MARK: Yes
+    // MARK: Accepted requests
 
     /// Returns the verdicts after a successful write. An operation whose values a later one of the same call replaced
     /// completely is superseded.
     private func finalVerdicts(_ operations: [Pending<Self>]) -> [OperationID: Verdict<Self>] {
         guard let first = operations.first else { return [:] }
-        let row = RecipientRow(operations, key: first.operation.acousticKey, settings)
+        let row = RecipientRow(operations, key: first.operation.contactKey, settings)
         var verdicts: [OperationID: Verdict<Self>] = [:]
         for one in operations {
             let later = row.replacement(of: one.id, cells(of: one.operation))
-            if later != nil { RuleID.acoustic("S25").fire() }
             guard lists(of: one.operation).isEmpty else {
                 var step = one.step ?? Step()
                 step.isWritten = true
@@ -272,12 +206,8 @@ extension AcousticServer {
         return verdicts
     }
 
-    private func interpretSelection(_ exchange: Exchange<Self>, _ result: XMLTree, _ memory: inout Memory)
-        -> Interpretation<Self>
-    {
-        guard let contact = result["RecipientId"]?.text.trimmed, contact.isVendorNumber else {
-            return notUnderstood(exchange, &memory)
-        }
+    private func interpretSelection(_ exchange: Exchange<Self>, _ result: XMLTree) -> Interpretation<Self>? {
+        guard let contact = result["RecipientId"]?.text.trimmed, contact.isVendorNumber else { return nil }
         let email = result["EMAIL"]?.text.trimmed ?? ""
         return Interpretation(exchange.operations) { pending in
             if consent(of: pending) != nil { return numbered(pending, result) }
@@ -316,7 +246,6 @@ extension AcousticServer {
     /// Returns the verdict of an operation whose job is incomplete: query again, or return the job's number to the caller.
     private func unfinished(_ step: Step, _ pending: Pending<Self>, _ exchange: Exchange<Self>) -> Verdict<Self> {
         if let next = poll(exchange, for: pending) { return .inProgress(step, next) }
-        RuleID.acoustic("S63").fire()
         var answer: JSONObject = ["id": .string(step.job ?? ""), "state": "RUNNING"]
         if let file = step.file, !file.isEmpty { answer["file"] = .string(file) }
         return .accepted(
@@ -325,11 +254,9 @@ extension AcousticServer {
         )
     }
 
-    private func interpretErasure(_ exchange: Exchange<Self>, _ memory: inout Memory) -> Interpretation<Self> {
+    private func interpretErasure(_ exchange: Exchange<Self>) -> Interpretation<Self>? {
         let id = exchange.outcome.reply?.json?["data"]?["id"]
-        guard let job = id?.string ?? id?.number?.text, job.isVendorNumber else {
-            return notUnderstood(exchange, &memory)
-        }
+        guard let job = id?.string ?? id?.number?.text, job.isVendorNumber else { return nil }
         return Interpretation(exchange.operations) { pending in
             var step = pending.step ?? Step()
             step.job = job
@@ -338,10 +265,8 @@ extension AcousticServer {
     }
 
     /// A job that is ready has no status any more.
-    private func interpretErasureStatus(_ exchange: Exchange<Self>, _ memory: inout Memory) -> Interpretation<Self> {
-        guard let data = exchange.outcome.reply?.json?["data"], data.object != nil else {
-            return notUnderstood(exchange, &memory)
-        }
+    private func interpretErasureStatus(_ exchange: Exchange<Self>) -> Interpretation<Self>? {
+        guard let data = exchange.outcome.reply?.json?["data"], data.object != nil else { return nil }
         switch data["status"]?.string?.uppercased() {
         case nil, "COMPLETE":
             return Interpretation(exchange.operations) { pending in
@@ -365,8 +290,7 @@ extension AcousticServer {
 
     /// Handles a job that the vendor does not know. Its contacts go into another job; after three lost jobs they are rejected.
     private func lost(_ exchange: Exchange<Self>) -> Interpretation<Self> {
-        RuleID.acoustic("S35").fire()
-        return Interpretation(exchange.operations) { pending in
+        Interpretation(exchange.operations) { pending in
             var step = pending.step ?? Step()
             (step.job, step.lostJobs) = (nil, (step.lostJobs ?? 0) + 1)
             guard step.lostJobs ?? 0 < ServerPace.lostJobs else {
@@ -377,9 +301,7 @@ extension AcousticServer {
         }
     }
 
-    private func interpretImport(_ exchange: Exchange<Self>, _ result: XMLTree, _ memory: inout Memory)
-        -> Interpretation<Self>
-    {
+    private func interpretImport(_ exchange: Exchange<Self>, _ result: XMLTree) -> Interpretation<Self>? {
         guard let job = result["JOB_ID"]?.text.trimmed, job.isVendorNumber else {
             return Interpretation(exchange.operations) { _ in .rejected(ServerFinding.importUnknown.at("action")) }
         }
@@ -401,12 +323,8 @@ extension AcousticServer {
         }
     }
 
-    private func interpretJob(_ exchange: Exchange<Self>, _ result: XMLTree, _ memory: inout Memory)
-        -> Interpretation<Self>
-    {
-        guard let state = result["JOB_STATUS"]?.text.trimmed.uppercased(), !state.isEmpty else {
-            return notUnderstood(exchange, &memory)
-        }
+    private func interpretJob(_ exchange: Exchange<Self>, _ result: XMLTree) -> Interpretation<Self>? {
+        guard let state = result["JOB_STATUS"]?.text.trimmed.uppercased(), !state.isEmpty else { return nil }
         let answer = JobAnswer(result, state)
         return Interpretation(exchange.operations) { pending in
             // A query returns the job's state at once. The operation that started the job waits for its result.
@@ -455,6 +373,9 @@ enum RecipientAnswer: Sendable {
 }
 
 extension Exchange<AcousticServer> {
+    /// The reply of a call; nil if it is none.
+    fileprivate var call: CallReply? { outcome.reply.flatMap(CallReply.init) }
+
     /// Whether an operation started a job that writes a file.
     fileprivate func isExport(_ pending: Pending<AcousticServer>) -> Bool {
         guard case .readBack(let request) = pending.operation.action, case .export? = ServerQuestion(request) else {

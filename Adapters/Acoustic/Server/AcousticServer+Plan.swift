@@ -1,51 +1,49 @@
 import PatchbayAcoustic
 public import PatchbayAdapterKit
 import PatchbayJSON
-import PatchbayModel
+public import PatchbayModel
 
 extension AcousticServer {
     public func plan(_ pending: PendingOperations<Self>, memory: Memory, at moment: Moment) -> Plan<Self> {
-        let requests = ServerRequests(settings: settings, memory: memory)
         if let plan = settleLeft(pending) { return plan }
         // An opt-out of a contact that does not exist yet waits for it. It blocks no other operation.
-        let hasWaiting = pending.contains { isWaiting($0) }
-        let active =
-            hasWaiting
-            ? PendingOperations(pending.filter { !isWaiting($0) }, hasMore: pending.hasMore) : pending
+        guard pending.contains(where: isWaiting) else { return planActive(pending, memory: memory, at: moment) }
+        let active = PendingOperations(pending.filter { !isWaiting($0) }, hasMore: pending.hasMore)
         guard let head = active.first else { return wait(for: pending, at: moment) }
-        // The settings may have changed since the capture. An operation that no longer fits is rejected, not left out.
-        if !head.isImmediate, let finding = judge(head.operation).first(where: { $0.severity == .error }) {
-            return .settle([head.id: .rejected(finding)])
+        let plan = planActive(active, memory: memory, at: moment)
+        let key = head.operation.contactKey
+        func isWaitingForHead(_ one: Pending<Self>) -> Bool {
+            isWaiting(one) && one.operation.contactKey.isExactly(key)
         }
-        return memory.plan(
-            active,
-            at: moment,
-            closed: ServerFinding.closed.at(),
-            tokenLater: ServerFinding.tokenLater.at(),
-            ending: finalVerdict(without:),
-            token: {
-                RuleID.acoustic("S2").fire()
-                return Transmission(maintenanceRequest: .token, requests.token())
-            },
-            work: { head in
-                let transmission = transmission(for: head, active, requests)
-                guard hasWaiting else { return transmission }
-                let carried = Set(transmission.operations)
-                let key = head.operation.acousticKey
-                guard [.addRecipient, .updateRecipient].contains(transmission.endpoint),
-                    pending.contains(where: { isWaiting($0) && $0.operation.acousticKey.isExactly(key) })
-                else { return transmission }
-                // Operations that wait for the contact continue when its row is written.
-                return Transmission(
-                    transmission.endpoint,
-                    transmission.request,
-                    carrying: pending.filter { one in
-                        carried.contains(one.id)
-                            || isWaiting(one) && one.operation.acousticKey.isExactly(key)
-                    }
-                )
-            }
+        guard case .send(let transmission) = plan, [.addRecipient, .updateRecipient].contains(transmission.endpoint),
+            pending.contains(where: isWaitingForHead)
+        else { return plan }
+        // Operations that wait for the contact continue when its row is written.
+        let carried = Set(transmission.operations)
+        return .send(
+            Transmission(
+                transmission.endpoint,
+                transmission.request,
+                carrying: pending.filter { carried.contains($0.id) || isWaitingForHead($0) }
+            )
         )
+    }
+
+    /// Plans operations that do not wait for their contacts.
+    private func planActive(_ pending: PendingOperations<Self>, memory: Memory, at moment: Moment) -> Plan<Self> {
+        let head = pending[0]
+        // The settings may have changed since the capture. An operation that no longer fits is rejected, not left out.
+        if !head.isImmediate, let finding = misfit(head.operation) { return .settle([head.id: .rejected(finding)]) }
+        return planNext(pending, memory: memory, at: moment)
+    }
+
+    public func settled(in pending: PendingOperations<Self>) -> [OperationID: Verdict<Self>] {
+        let known = pending.filter { $0.operation.action.kind == .identify && cells(of: $0.operation).isEmpty }
+        return Interpretation<Self>(known) { _ in .unchanged(ServerFinding.keyKnown.at()) }.verdicts
+    }
+
+    public func tokenRequest(_ memory: Memory) -> WireRequest? {
+        ServerRequests(settings: settings, memory: memory).token()
     }
 
     // MARK: Opt-outs of contacts that are not there
@@ -64,7 +62,6 @@ extension AcousticServer {
     /// Returns the verdict of an opt-out that starts to wait for its contact; nil for other operations.
     func absence(of pending: Pending<Self>) -> Verdict<Self>? {
         guard mayWait(pending.operation) else { return nil }
-        RuleID.acoustic("S62").fire()
         var step = Step()
         step.isAbsent = true
         return .inProgress(step)
@@ -96,17 +93,9 @@ extension AcousticServer {
         return verdicts.isEmpty ? nil : .settle(verdicts)
     }
 
-    /// Whether an operation fits the settings as they are now.
-    private func fits(_ operation: EngagementOperation) -> Bool {
-        !judge(operation).contains { $0.severity == .error }
-    }
-
-    /// Returns the verdict of an operation that needs no request; nil if it needs one.
-    private func finalVerdict(without operation: EngagementOperation) -> Verdict<Self>? {
-        switch operation.action {
-        case .identify where cells(of: operation).isEmpty: .unchanged(ServerFinding.keyKnown.at())
-        default: nil
-        }
+    /// Returns why an operation does not fit the settings as they are now; nil if it fits.
+    private func misfit(_ operation: EngagementOperation) -> Finding? {
+        problems(ofContentOf: operation).first { $0.severity == .error }
     }
 
     func cells(of operation: EngagementOperation) -> [ServerCells.Cell] { ServerCells(operation, settings).cells }
@@ -138,12 +127,10 @@ extension AcousticServer {
 
     // MARK: Requests
 
-    /// Returns the request for the first operation of the window and the operations that share it.
-    private func transmission(
-        for head: Pending<Self>,
-        _ pending: PendingOperations<Self>,
-        _ requests: ServerRequests
-    ) -> Transmission<Self> {
+    public func transmission(for head: Pending<Self>, in pending: PendingOperations<Self>, _ memory: Memory)
+        -> Transmission<Self>
+    {
+        let requests = ServerRequests(settings: settings, memory: memory)
         if let place = consent(of: head) { return consent(place, head, requests) }
         if let list = nextList(of: head) { return member(of: list, head, requests) }
         return switch head.operation.action {
@@ -155,25 +142,12 @@ extension AcousticServer {
         case .changeSubscription where isOptOut(head.operation) && head.step?.verb == .add:
             Transmission(
                 .addRecipient,
-                requests.recipient(RecipientRow(key: head.operation.acousticKey), .add),
+                requests.recipient(RecipientRow(key: head.operation.contactKey), .add),
                 carrying: [head]
             )
         case .changeSubscription where isOptOut(head.operation):
             addressed(head, requests) { Transmission(.optOutRecipient, requests.optOut(of: $0, $1), carrying: [head]) }
         default: recipient(head, pending, requests)
-        }
-    }
-
-    /// Returns the operations that share a request with the first one: at most `limit` that pass the test, with the same
-    /// limit from earlier refusals (S26). Immediate operations are excluded.
-    private func group(
-        of head: Pending<Self>,
-        _ pending: PendingOperations<Self>,
-        atMost limit: Int,
-        where test: (Pending<Self>) -> Bool
-    ) -> [Pending<Self>] {
-        pending.batch(min(limit, head.step?.most ?? limit)) { one in
-            !one.isImmediate && one.step?.most == head.step?.most && test(one)
         }
     }
 
@@ -190,11 +164,10 @@ extension AcousticServer {
     private func recipient(_ head: Pending<Self>, _ pending: PendingOperations<Self>, _ requests: ServerRequests)
         -> Transmission<Self>
     {
-        let (key, verb) = (head.operation.acousticKey, verb(of: head))
-        RuleID.acoustic(verb == .add ? "S6" : "S7").fire()
-        let group = group(of: head, pending, atMost: Self.mostTogether) { one in
-            needsRow(one) && self.verb(of: one) == verb && one.operation.acousticKey.isExactly(key)
-                && fits(one.operation)
+        let (key, verb) = (head.operation.contactKey, verb(of: head))
+        let group = group(of: head, in: pending, atMost: Self.mostTogether) { one in
+            needsRow(one) && self.verb(of: one) == verb && one.operation.contactKey.isExactly(key)
+                && misfit(one.operation) == nil
         }
         let row = RecipientRow(group, key: key, settings)
         return Transmission(
@@ -213,9 +186,8 @@ extension AcousticServer {
         _ requests: ServerRequests,
         _ send: (_ key: String, _ email: String?) -> Transmission<Self>
     ) -> Transmission<Self> {
-        let key = head.operation.acousticKey
+        let key = head.operation.contactKey
         if settings.isKeyedByEmail || head.step?.isFound == true { return send(key, head.step?.email) }
-        RuleID.acoustic("S31").fire()
         return Transmission(.selectRecipient, requests.selection(of: key), carrying: [head])
     }
 
@@ -228,11 +200,10 @@ extension AcousticServer {
             if case .track = operation.action { true } else { false }
         }
         guard contactID(of: head) != nil else {
-            RuleID.acoustic("S41").fire()
-            let key = head.operation.acousticKey
-            let group = group(of: head, pending, atMost: settings.eventsPerRequest) { one in
+            let key = head.operation.contactKey
+            let group = group(of: head, in: pending, atMost: settings.eventsPerRequest) { one in
                 isEvent(one.operation) && contactID(of: one) == nil && one.step?.verb == head.step?.verb
-                    && one.operation.acousticKey.isExactly(key)
+                    && one.operation.contactKey.isExactly(key)
             }
             // The event may be the first operation of a contact. The contact is then added with its key alone.
             guard head.step?.verb == .add else {
@@ -240,9 +211,8 @@ extension AcousticServer {
             }
             return Transmission(.addRecipient, requests.recipient(RecipientRow(key: key), .add), carrying: group)
         }
-        RuleID.acoustic("S40").fire()
-        let group = group(of: head, pending, atMost: settings.eventsPerRequest) { one in
-            isEvent(one.operation) && contactID(of: one) != nil && fits(one.operation)
+        let group = group(of: head, in: pending, atMost: settings.eventsPerRequest) { one in
+            isEvent(one.operation) && contactID(of: one) != nil && misfit(one.operation) == nil
         }
         let records = group.compactMap { one -> BehaviorRecord? in
             guard let content = ServerEvent(one.operation, settings).content, let contact = contactID(of: one) else {
@@ -270,17 +240,18 @@ extension AcousticServer {
             let waiting = pending.filter { isErasure($0) && $0.step?.job == job }
             return Transmission(.gdprStatus, requests.status(ofErasure: job), carrying: waiting)
         }
-        let group = group(of: head, pending, atMost: settings.erasuresPerJob) { isErasure($0) && $0.step?.job == nil }
-        let keys = group.map(\.operation.acousticKey).eachOnce
+        let group = group(of: head, in: pending, atMost: settings.erasuresPerJob) {
+            isErasure($0) && $0.step?.job == nil
+        }
+        let keys = group.map(\.operation.contactKey).eachOnce
         return Transmission(.gdprErasure, requests.erasure(of: keys), carrying: group)
     }
 
     private func access(_ head: Pending<Self>, _ asked: String?, _ requests: ServerRequests) -> Transmission<Self> {
-        RuleID.acoustic("S59").fire()
         if let job = head.step?.job ?? asked {
             return Transmission(.gdprStatus, requests.status(ofErasure: job), carrying: [head])
         }
-        return Transmission(.gdprAccess, requests.access(to: head.operation.acousticKey), carrying: [head])
+        return Transmission(.gdprAccess, requests.access(to: head.operation.contactKey), carrying: [head])
     }
 
     private func question(_ request: ReadRequest, _ head: Pending<Self>, _ requests: ServerRequests)
@@ -291,26 +262,21 @@ extension AcousticServer {
         switch ServerQuestion(request) {
         case .job(let job): return Transmission(.jobStatus, requests.status(ofJob: job), carrying: [head])
         case .files(let record):
-            RuleID.acoustic("S47").fire()
             return Transmission(.importList, requests.start(record), carrying: [head])
         case .channelContact(let name, let device):
             // `examine` rejects queries without an app key in the settings.
             let path = ChannelContact(name, device, settings)?.path(settings) ?? ""
             return Transmission(.channelContact, requests.look(at: path), carrying: [head])
         case .export(let export):
-            RuleID.acoustic("S60").fire()
             return Transmission(.exportList, requests.start(export), carrying: [head])
         case .eventErrors(let filter):
-            RuleID.acoustic("S61").fire()
             let path = settings.eventErrorsPath + URLText.query([(name: "filter", value: filter)])
             return Transmission(.eventErrors, requests.look(at: path), carrying: [head])
         case .columns: return Transmission(.listMetaData, requests.metaData(), carrying: [head])
         case .newList(let list):
-            RuleID.acoustic("S57").fire()
             return Transmission(.createList, requests.make(list), carrying: [head])
         case .contact, .access, .consent, nil:
-            RuleID.acoustic("S46").fire()
-            let key = head.operation.acousticKey
+            let key = head.operation.contactKey
             return Transmission(.selectRecipient, requests.selection(of: key), carrying: [head])
         }
     }

@@ -7,7 +7,7 @@ public import PatchbayModel
 ///
 /// A subject is a contact. Calls that add or change the contact's row write its data. Events become behaviours of the
 /// contact. Erasures and imports are jobs whose state is queried later. All lanes share one token and one retry time.
-public struct AcousticServer: VendorAdapter {
+public struct AcousticServer: ServerAPI {
     public typealias Settings = AcousticServerSettings
 
     /// The requests of this API.
@@ -63,8 +63,7 @@ public struct AcousticServer: VendorAdapter {
             case add, update
         }
 
-        /// The maximum number of operations in its request, after a refusal of a larger group.
-        var most: Int?
+        public var most: Int?
         /// The other of the two calls for a contact, because the first did not fit.
         var verb: Verb?
         /// The vendor's number of the contact.
@@ -102,25 +101,20 @@ public struct AcousticServer: VendorAdapter {
 
     // MARK: Capture
 
-    public func examine(_ operation: EngagementOperation) -> [Finding] {
-        problems(ofKeyOf: operation) + ServerOptions(operation).findings + judge(operation)
-    }
+    public func problems(ofOptionsOf operation: EngagementOperation) -> [Finding] { ServerOptions(operation).findings }
 
-    func judge(_ operation: EngagementOperation) -> [Finding] {
+    public func problems(ofContentOf operation: EngagementOperation) -> [Finding] {
         switch operation.action {
         case .identify, .changeAttributes, .changeTags, .changeSubscription:
             return ServerCells(operation, settings).findings
-        case .switchContact: return [ServerFinding.contactSwitch.at("action.switch")]
-        case .registerDevice: return [ServerFinding.device.at("action.device")]
-        case .setConsent: return [ServerFinding.consent.at("action")]
         case .track: return ServerEvent(operation, settings).findings
-        case .readBack(let request): return judge(request, operation)
+        case .readBack(let request): return problems(of: request, operation)
         case .unregister, .erase: return []
-        @unknown default: return [ServerFinding.actionUnknown.at("action")]
+        default: return [ServerFinding.actionUnknown.at("action")]
         }
     }
 
-    private func judge(_ request: ReadRequest, _ operation: EngagementOperation) -> [Finding] {
+    private func problems(of request: ReadRequest, _ operation: EngagementOperation) -> [Finding] {
         let path = "action.request"
         guard let question = ServerQuestion(request) else { return [ServerFinding.question.at(path)] }
         switch question {
@@ -134,16 +128,19 @@ public struct AcousticServer: VendorAdapter {
         }
     }
 
-    private func problems(ofKeyOf operation: EngagementOperation) -> [Finding] {
-        let key = operation.acousticKey
+    public func problems(ofKeyOf operation: EngagementOperation) -> [Finding] {
+        let key = operation.contactKey
         if key.isEmpty { return [ServerFinding.keyBlank.at("contact")] }
         return XMLTree.canHold(key) ? [] : [ServerFinding.keyControl.at("contact")]
     }
 
     public func place(_ operation: EngagementOperation) -> Place {
-        RuleID.acoustic("S4").fire()
-        return Place(of: operation.subject, inPoolOf: settings.lanes)
+        Place(of: operation.subject, inPoolOf: settings.lanes)
     }
+}
+
+extension AcousticServer.Step: ServerStep {
+    public static var initial: Self { Self() }
 }
 
 /// The options of an operation that override settings.
@@ -307,7 +304,6 @@ struct ServerEvent: Sendable {
                 if let text = value.plainText {
                     members.append(ServerCells.Cell(column: name.rawValue, value: text))
                 } else {
-                    RuleID.acoustic("S39").fire()
                     findings.append(ServerFinding.eventNested.at("\(path).attributes".dot(name.rawValue)))
                 }
             }
@@ -333,7 +329,6 @@ struct ServerEvent: Sendable {
 
     /// Each has its name as a member: a list without members is refused.
     private mutating func set(_ code: String, _ name: String, _ members: [ServerCells.Cell]) {
-        RuleID.acoustic("S37").fire()
         let rest = members.filter { !ScalarString.equal($0.column, "Event Name") }
         content = (code, [ServerCells.Cell(column: "Event Name", value: name)] + rest)
     }

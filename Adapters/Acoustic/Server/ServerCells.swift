@@ -32,7 +32,7 @@ struct ServerCells: Sendable {
     init(_ operation: EngagementOperation, _ settings: AcousticServerSettings) {
         self.settings = settings
         switch operation.action {
-        case .identify(let identifiers): add(identifiers, key: operation.acousticKey)
+        case .identify(let identifiers): add(identifiers, key: operation.contactKey)
         case .changeAttributes(let changes): add(changes)
         case .changeTags(let change): add(change)
         case .changeSubscription(let subscription): add(subscription, operation)
@@ -47,7 +47,6 @@ struct ServerCells: Sendable {
     /// Rejects the whole operation for one bad entry, unless the settings leave invalid entries out (S24).
     private mutating func settle() {
         guard findings.contains(where: { $0.severity == .error }) else { return }
-        RuleID.acoustic("S24").fire()
         guard settings.onInvalid == .sendValid, !(cells.isEmpty && lists.isEmpty) else {
             return (cells, lists) = ([], [])
         }
@@ -89,7 +88,6 @@ struct ServerCells: Sendable {
     }
 
     private mutating func add(_ change: TagChange) {
-        RuleID.acoustic("S28").fire()
         var states: [Tag: Bool] = [:]
         if let replace = change.replace {
             // A tag without a column can't be removed.
@@ -113,7 +111,6 @@ struct ServerCells: Sendable {
     }
 
     private mutating func add(_ subscription: Subscription, _ operation: EngagementOperation) {
-        RuleID.acoustic("S29").fire()
         let path = "action.subscription"
         guard subscription.channel != .inApp else {
             return findings.append(ServerFinding.subscriptionChannel.at("\(path).channel"))
@@ -145,7 +142,6 @@ struct ServerCells: Sendable {
     /// Handles membership of a list. A contact can join a list, but not leave it (S56).
     private mutating func join(_ list: String, _ isOn: Bool, _ path: String) {
         if isOn { return lists.append(list) }
-        RuleID.acoustic("S56").fire()
         findings.append(ServerFinding.listLeft.at(path))
     }
 
@@ -174,7 +170,6 @@ struct ServerCells: Sendable {
     private mutating func clear(_ name: String, _ path: String) {
         guard column(name, path) != nil else { return }
         guard settings.unset == .blank else { return findings.append(ServerFinding.unsetRefused.at(path)) }
-        RuleID.acoustic("S20").fire()
         add(Cell(column: name, value: ""), path)
     }
 
@@ -187,7 +182,6 @@ struct ServerCells: Sendable {
 
     /// Returns a column, as far as the settings describe it; nil if it must not be written.
     private mutating func column(_ name: String, _ path: String) -> (name: String, known: Column?)? {
-        RuleID.acoustic("S14").fire()
         if settings.isKey(name) {
             findings.append(ServerFinding.columnKey.at(path))
             return nil
@@ -231,13 +225,5 @@ extension Subscription {
     /// Whether the vendor's own call reports the opt-out: one from all e-mail, unless a column contains it.
     func isOptOut(_ settings: AcousticServerSettings) -> Bool {
         channel == .email && topic == nil && state.isOptOut && column(settings) == nil
-    }
-}
-
-extension EngagementOperation {
-    /// The contact's key: the contact that it was captured for, else the subject, which is the contact at a back end (S27).
-    var acousticKey: String {
-        RuleID.acoustic("S27").fire()
-        return (contact ?? subject.rawValue).trimmed
     }
 }

@@ -52,7 +52,6 @@ enum ConsentStatus: Sendable {
 
     /// Returns the state of a consent value. Any other text is unknown, and never an opt-in.
     static func state(_ text: String?) -> Subscription.State {
-        RuleID.acoustic("S51").fire()
         guard let text, case .state(let state) = ConsentTable.acoustic.meaning(of: text, in: ConsentTable.consentStatus)
         else { return .unknown }
         return state
@@ -85,7 +84,6 @@ struct ConsentPlace: Sendable {
             return nil
         }
         (self.channel, self.qualifier) = (channel, qualifier)
-        RuleID.acoustic("S53").fire()
         destination = channel == .push ? device : phone
     }
 
@@ -168,20 +166,17 @@ extension AcousticServer {
     /// Returns the request for a consent. A query comes first if the phone number is unknown, or if an opt-out needs an
     /// existing consent.
     func consent(_ place: ConsentPlace, _ head: Pending<Self>, _ requests: ServerRequests) -> Transmission<Self> {
-        let key = head.operation.acousticKey
+        let key = head.operation.contactKey
         guard let destination = place.destination else {
             return Transmission(.selectRecipient, requests.selection(of: key), carrying: [head])
         }
-        RuleID.acoustic("S50").fire()
         let path = settings.path(of: place, key: key, destination)
         guard case .changeSubscription(let subscription) = head.operation.action else {
             return Transmission(.readConsent, requests.look(at: path), carrying: [head])
         }
         if place.channel.knowsNoFirstNo, subscription.state != .subscribed, head.step?.hasConsent != true {
-            RuleID.acoustic("S52").fire()
             return Transmission(.readConsent, requests.look(at: path), carrying: [head])
         }
-        RuleID.acoustic("S51").fire()
         return Transmission(
             .writeConsent,
             requests.consent(ConsentRecord(subscription), at: path),

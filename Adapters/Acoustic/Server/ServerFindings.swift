@@ -3,14 +3,7 @@ import PatchbayAdapterKit
 
 /// All findings of the server API. No finding holds a personal value.
 enum ServerFinding: Sendable {
-    static let keyBlank = FindingRow(
-        "acoustic.server.key.blank",
-        .error,
-        .missing,
-        rule: .acoustic("S27"),
-        reason: "The operation names no contact, and its subject is blank",
-        remedy: "Give the contact, or use the contact's key as subject."
-    )
+    static let keyBlank = row(.keyBlank, "S27")
     static let keyControl = FindingRow(
         "acoustic.server.key.control",
         .error,
@@ -27,12 +20,10 @@ enum ServerFinding: Sendable {
         reason: "The identifier is not the contact's key, and a key cannot be changed here",
         remedy: "Write to the other contact under its own key."
     )
-    static let keyKnown = FindingRow(
-        "acoustic.server.key.known",
-        .note,
-        rule: .acoustic("S27"),
-        reason: "The identifier is the contact's key, which every call contains, so there is nothing else to send",
-        remedy: "No action is needed."
+    static let keyKnown = row(
+        .keyKnown,
+        "S27",
+        reason: "The identifier is the contact's key, which every call contains, so there is nothing else to send"
     )
     static let optionUnknown = FindingRow(
         "acoustic.server.option.unknown",
@@ -52,13 +43,7 @@ enum ServerFinding: Sendable {
             "Use digits for contactId and eventCode, digits with the country's code for phone, gdpr or remove for erasure, "
             + "add or refuse for unknownContacts, and for userId and channelId the device's ids."
     )
-    static let nothing = FindingRow(
-        "acoustic.server.nothing",
-        .error,
-        .missing,
-        reason: "The operation contains no value that can be written",
-        remedy: "Name at least one value."
-    )
+    static let nothing = row(.empty)
     static let nameMissing = FindingRow(
         "acoustic.server.name.missing",
         .error,
@@ -268,27 +253,11 @@ enum ServerFinding: Sendable {
         reason: "The contact had opted out already",
         remedy: "No action is needed."
     )
-    static let contactSwitch = FindingRow(
-        "acoustic.server.contactSwitch",
-        .error,
-        .unsupported,
-        rule: .acoustic("S27"),
-        reason: "There is no log-in at a back end: each operation names its contact",
-        remedy: "Give the contact with each operation."
-    )
-    static let device = FindingRow(
-        "acoustic.server.device",
-        .error,
-        .unsupported,
-        rule: .acoustic("S48"),
-        reason: "Devices register themselves",
-        remedy: "Use the vendor's device API in the app."
-    )
-    static let consent = FindingRow(
-        "acoustic.server.consent",
-        .error,
-        .unsupported,
-        rule: .acoustic("S29"),
+    static let contactSwitch = row(.contactSwitch, "S27")
+    static let device = row(.device, "S48")
+    static let consent = row(
+        .consent,
+        "S29",
         reason: "The account has no place for consents to purposes",
         remedy: "Write it as a subscription of a channel, or as an attribute of its own."
     )
@@ -550,12 +519,10 @@ enum ServerFinding: Sendable {
         reason: "The contact is removed only from this database",
         remedy: "To erase all data of the person, use the erasure gdpr."
     )
-    static let nothingToLeave = FindingRow(
-        "acoustic.server.nothingToLeave",
-        .note,
-        rule: .acoustic("S6"),
-        reason: "A back end has no registration to remove: the database keeps its contacts",
-        remedy: "No action is needed. To remove the contacts, erase them."
+    static let nothingToLeave = row(
+        .nothingToLeave,
+        "S6",
+        reason: "A back end has no registration to remove: the database keeps its contacts"
     )
     static let question = FindingRow(
         "acoustic.server.question",
@@ -629,53 +596,21 @@ enum ServerFinding: Sendable {
         reason: "The vendor did not find three jobs in a row",
         remedy: "Look for the contact in the account. If it is still there, replay the erasure."
     )
-    static let actionUnknown = FindingRow(
-        "acoustic.server.action.unknown",
-        .error,
-        .unsupported,
-        reason: "This version does not support the operation",
-        remedy: "Update the adapter."
-    )
-    static let closed = FindingRow(
-        "acoustic.server.closed",
-        .note,
-        .throttled,
-        rule: .acoustic("S43"),
-        reason: "The vendor asked for a pause, or is failing; nothing is sent until the pause is over",
-        remedy: "Wait."
-    )
-    static let tokenLater = FindingRow(
-        "acoustic.server.token.later",
-        .note,
-        .unavailable,
-        rule: .acoustic("S43"),
-        reason: "No access token is available; it is requested again later",
-        remedy: "Wait, or check the account's host."
-    )
-    static let tokenRefused = FindingRow(
-        "acoustic.server.token.refused",
-        .error,
-        .unauthenticated,
-        rule: .acoustic("S1"),
+    static let actionUnknown = row(.actionUnknown)
+    static let closed = row(.closed, "S43")
+    static let tokenLater = row(.tokenLater, "S43", remedy: "Wait, or check the account's host.")
+    static let tokenRefused = row(
+        .tokenRefused,
+        "S1",
         reason: "The vendor gave no access token: the client or the refresh token is unknown",
         remedy: "Check clientId, clientSecret and refreshToken, then resume the provider."
     )
-    static let tokenRefusedTwice = FindingRow(
-        "acoustic.server.token.refusedTwice",
-        .error,
-        .unauthenticated,
-        rule: .acoustic("S3"),
-        reason: "The vendor also refused a new access token",
+    static let tokenRefusedTwice = row(
+        .tokenRefusedTwice,
+        "S3",
         remedy: "Check the API user's rights, then resume the provider."
     )
-    static let unauthenticated = FindingRow(
-        "acoustic.server.reply.unauthenticated",
-        .error,
-        .unauthenticated,
-        rule: .acoustic("S3"),
-        reason: "The vendor does not accept the token",
-        remedy: "No action is needed. A new token is requested once."
-    )
+    static let unauthenticated = row(.unauthenticated, "S3")
     static let faultOfServer = FindingRow(
         "acoustic.server.fault.server",
         .error,
@@ -748,19 +683,10 @@ enum ServerFinding: Sendable {
         reason: "The vendor replied with HTTP 200, but the body lists errors",
         remedy: "Correct the values that it lists, then replay the operation."
     )
-    static let forbidden = FindingRow(
-        "acoustic.server.reply.forbidden",
-        .error,
-        .forbidden,
-        rule: .acoustic("S44"),
-        reason: "The client may not do this",
-        remedy: "Give the API user the right, then resume the provider."
-    )
-    static let notFound = FindingRow(
-        "acoustic.server.reply.notFound",
-        .error,
+    static let forbidden = row(.forbidden, "S44", remedy: "Give the API user the right, then resume the provider.")
+    static let notFound = row(
         .notFound,
-        rule: .acoustic("S44"),
+        "S44",
         reason: "The address does not exist at the vendor",
         remedy: "Check baseUrl and databaseId, then resume the provider."
     )
@@ -772,47 +698,30 @@ enum ServerFinding: Sendable {
         reason: "The event's code belongs to another database",
         remedy: "Check the account's list of event types."
     )
-    static let refused = FindingRow(
-        "acoustic.server.reply.refused",
-        .error,
-        .invalid,
-        rule: .acoustic("S42"),
-        reason: "The vendor refused it",
+    static let refused = row(
+        .refused,
+        "S42",
         remedy: "Correct the cause that the vendor's reply names, then replay the operation."
     )
-    static let throttled = FindingRow(
-        "acoustic.server.reply.tooOften",
-        .error,
-        .throttled,
-        rule: .acoustic("S43"),
+    static let throttled = row(
+        .tooOften,
+        "S43",
         reason: "The vendor receives too many requests, or more than ten at once",
         remedy: "No action is needed. The request is repeated. If this persists, set fewer lanes."
     )
-    static let unavailable = FindingRow(
-        "acoustic.server.reply.unavailable",
-        .error,
-        .unavailable,
-        rule: .acoustic("S43"),
-        reason: "The vendor is temporarily unavailable",
-        remedy: "No action is needed. The request is repeated."
-    )
-    static let noReply = FindingRow(
-        "acoustic.server.reply.none",
-        .error,
-        .unreachable,
-        rule: .acoustic("S43"),
-        reason: "The vendor did not reply",
-        remedy: "No action is needed. The request is repeated."
-    )
-    static let page = FindingRow(
-        "acoustic.server.reply.page",
-        .error,
-        .unreachable,
-        rule: .acoustic("S45"),
-        reason: "The reply is a web page instead of the vendor's reply",
-        remedy: "No action is needed. The request is repeated. If this persists, check for a proxy or firewall "
-            + "between this machine and the vendor."
-    )
+    static let unavailable = row(.unavailable, "S43")
+    static let noReply = row(.noReply, "S43")
+    static let page = row(.page, "S45")
+
+    /// Returns a row that other vendors' server APIs have, too.
+    private static func row(
+        _ template: ServerFindingTemplate,
+        _ rule: String? = nil,
+        reason: String? = nil,
+        remedy: String? = nil
+    ) -> FindingRow {
+        template.row("acoustic.server", rule: rule.map(RuleID.acoustic), reason: reason, remedy: remedy)
+    }
 
     /// Every row, for the descriptor.
     static let all: [FindingRow] = [

@@ -41,7 +41,6 @@ enum ServerForm: Sendable {
 
     private static func string(_ value: AttributeValue) -> Outcome {
         guard case .string(let text) = value else { return mismatch(value) }
-        RuleID.acoustic("S15").fire()
         guard text.utf16.count <= Form.textLimit else {
             return .failure(ServerProblem(ServerFinding.valueLong, "\(text.utf16.count) characters"))
         }
@@ -50,7 +49,6 @@ enum ServerForm: Sendable {
 
     private static func flag(_ value: AttributeValue) -> Outcome {
         guard case .boolean(let flag) = value else { return mismatch(value) }
-        RuleID.acoustic("S15").fire()
         return .success(flag ? "Yes" : "No")
     }
 
@@ -65,7 +63,6 @@ enum ServerForm: Sendable {
         guard digits <= Form.digitLimit else {
             return .failure(ServerProblem(ServerFinding.valueLong, "\(digits) digits"))
         }
-        RuleID.acoustic("S15").fire()
         return .success(text)
     }
 
@@ -76,14 +73,12 @@ enum ServerForm: Sendable {
 
     /// `03/09/2031`: month, day, year.
     private static func day(_ date: CalendarDate) -> String {
-        RuleID.acoustic("S16").fire()
         let text = date.text
         return "\(text.dropFirst(5).prefix(2))/\(text.suffix(2))/\(text.prefix(4))"
     }
 
     private static func time(_ value: AttributeValue) -> Outcome {
         guard case .time(let time)? = value.converted(to: .time) else { return mismatch(value) }
-        RuleID.acoustic("S16").fire()
         return .success("\(time.text):00")
     }
 
@@ -95,19 +90,16 @@ enum ServerForm: Sendable {
 
     private static func country(_ value: AttributeValue, _ settings: AcousticServerSettings) -> Outcome {
         guard case .country(let country)? = value.converted(to: .country) else { return mismatch(value) }
-        RuleID.acoustic("S17").fire()
         return .success(settings.countries == .lower ? country.text.lowercased() : country.text.uppercased())
     }
 
     private static func selection(_ value: AttributeValue, _ column: Column) -> Outcome {
         guard case .string(let word) = value else { return mismatch(value) }
-        RuleID.acoustic("S18").fire()
         return column.allows(word) ? .success(word) : .failure(ServerProblem(ServerFinding.valueChoice))
     }
 
     private static func choices(_ value: AttributeValue, _ column: Column?) -> Outcome {
         guard case .choices(let words)? = value.converted(to: .choices) else { return mismatch(value) }
-        RuleID.acoustic("S18").fire()
         let isFit = words.allSatisfy { word in
             !word.isEmpty && word.trimmed == word && !word.unicodeScalars.contains(";")
                 && word.utf16.count <= Form.choiceLimit && XMLTree.canHold(word)
@@ -120,7 +112,6 @@ enum ServerForm: Sendable {
     private static func digits(_ value: AttributeValue) -> Outcome {
         guard case .string(let text) = value else { return mismatch(value) }
         guard let number = text.consentNumber else { return .failure(ServerProblem(ServerFinding.valuePhone)) }
-        RuleID.acoustic("S15").fire()
         return .success(number)
     }
 

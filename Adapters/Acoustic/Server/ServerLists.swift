@@ -130,11 +130,10 @@ extension AcousticServer {
 
     /// The call that adds a contact to a list.
     func member(of list: String, _ head: Pending<Self>, _ requests: ServerRequests) -> Transmission<Self> {
-        RuleID.acoustic("S55").fire()
         let record = ListMemberRecord(
             list: list,
             contactID: ServerOptions(head.operation).contactID,
-            key: ServerCells.Cell(column: settings.keyColumn, value: head.operation.acousticKey)
+            key: ServerCells.Cell(column: settings.keyColumn, value: head.operation.contactKey)
         )
         return Transmission(.addToList, requests.member(record), carrying: [head])
     }

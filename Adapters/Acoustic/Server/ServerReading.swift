@@ -20,8 +20,7 @@ struct ChannelContact: Sendable {
 
     /// Returns the path at the vendor's host.
     func path(_ settings: AcousticServerSettings) -> String {
-        RuleID.acoustic("S54").fire()
-        return URLText.path("/rest/databases/{databaseId}/contactbychannel/PUSH-{qualifier}/{device}") { name in
+        URLText.path("/rest/databases/{databaseId}/contactbychannel/PUSH-{qualifier}/{device}") { name in
             switch name {
             case "databaseId": settings.databaseID
             case "qualifier": qualifier
@@ -110,7 +109,6 @@ struct DatabaseColumns: Sendable {
 
     /// Returns the answer for the caller, and whether the columns fit the settings.
     func answer(_ settings: AcousticServerSettings) -> (json: JSONValue, fits: Bool) {
-        RuleID.acoustic("S58").fire()
         let differences = differences(settings)
         let columns = rows.reduce(into: JSONObject()) { $0[$1.name] = $1.json }
         return (["columns": .object(columns), "differences": .array(differences)], differences.isEmpty)

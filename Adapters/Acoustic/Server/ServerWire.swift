@@ -233,7 +233,6 @@ struct ServerRequests: Sendable {
 
     /// Returns a call of the XML interface, which has one endpoint.
     private func call(_ element: XMLTree) -> WireRequest {
-        RuleID.acoustic("S5").fire()
         let envelope = XMLTree("Envelope", "", [XMLTree("Body", "", [element])])
         return request("POST", "/XMLAPI", "text/xml; charset=utf-8", envelope.bytes)
     }
@@ -290,7 +289,6 @@ struct ServerRequests: Sendable {
     }
 
     func events(_ records: [BehaviorRecord]) -> WireRequest {
-        RuleID.acoustic("S36").fire()
         var writer = JSONWriter(expecting: 64 + 320 * records.count)
         writer.beginObject()
         writer.name("events")
@@ -302,10 +300,7 @@ struct ServerRequests: Sendable {
     }
 
     /// Lines `columnName,value` without a header (S33).
-    func erasure(of keys: [String]) -> WireRequest {
-        RuleID.acoustic("S33").fire()
-        return job("gdpr_erasure", for: keys)
-    }
+    func erasure(of keys: [String]) -> WireRequest { job("gdpr_erasure", for: keys) }
 
     /// The same lines, for a job that erases nothing.
     func access(to key: String) -> WireRequest { job("gdpr_access", for: [key]) }
@@ -325,7 +320,6 @@ struct ServerRequests: Sendable {
     /// Returns the query for an erasure job. Its address is composed from the job's number, because a link in a reply could
     /// name another host, which would get the token.
     func status(ofErasure job: String) -> WireRequest {
-        RuleID.acoustic("S34").fire()
-        return request("GET", "/rest/gdpr_jobs/\(URLText.encode(job))/status")
+        request("GET", "/rest/gdpr_jobs/\(URLText.encode(job))/status")
     }
 }

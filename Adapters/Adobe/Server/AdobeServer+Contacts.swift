@@ -4,7 +4,7 @@ public import PatchbayJSON
 public import PatchbayModel
 
 /// Contacts as profiles. Each is queried separately; if topics are services, a query for its subscriptions follows.
-extension AdobeServer: ContactAPI {
+extension AdobeServer {
     /// The kind of identifier that finds a profile.
     public var keyKind: IdentifierKind {
         settings.identifierFields.first { $0.value == settings.keyField }?.key
@@ -52,7 +52,6 @@ extension AdobeServer: ContactAPI {
                     next: ["key": .string(key), "next": answer["next"] ?? .null, "held": .array(names)]
                 )
             }
-            RuleID.adobe("B40").fire()
             let wishes = settings.services.map { name, service in
                 name.wish(held.contains(service) ? .subscribed : settings.notSubscribed.state)
             }
@@ -62,7 +61,7 @@ extension AdobeServer: ContactAPI {
 
     /// Returns the contact that a query would return after the operations.
     public func image(of operations: [EngagementOperation]) -> Contact {
-        var contact = contact(of: .object(fields(of: operations)), operations.first?.adobeKey ?? "")
+        var contact = contact(of: .object(fields(of: operations)), operations.first?.contactKey ?? "")
         for operation in operations {
             guard case .changeSubscription(let wish) = operation.action, let topic = TopicPlace(wish, settings),
                 topic.service != nil
@@ -130,7 +129,6 @@ extension AdobeServer: ContactAPI {
         for (field, json) in (profile.object ?? [:]).map({ ($0.name, $0.value) }) where field != settings.keyField {
             if let flag = ProfileFlags.channels.first(where: { $0.field == field }) {
                 if json.isNull { continue }
-                RuleID.adobe("B39").fire()
                 let key = Subscription.Key(channel: flag.channel)
                 var shown = ConsentTable.adobe.subscription(key, value: Self.flagText(json), in: field)
                 if shown.state == .subscribed { shown.state = settings.notOptedOut.state }

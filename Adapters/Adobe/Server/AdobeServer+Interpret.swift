@@ -4,79 +4,41 @@ import PatchbayJSON
 import PatchbayModel
 
 extension AdobeServer {
-    public func interpret(_ exchange: Exchange<Self>, memory: inout Memory) -> Interpretation<Self> {
-        let row = ReplyTable.adobeServer.row(for: exchange.outcome)
-        if exchange.endpoint == .token {
-            return memory.interpretToken(exchange, row.meaning, asked: exchange.retryAfter, ServerPace.tokens)
-                ?? Interpretation(suspension: ServerFinding.tokenRefused.at())
-        }
-        if exchange.outcome.reply?.status == 401 {
-            RuleID.adobe("B3").fire()
-            return memory.interpretRefusedToken(exchange) ?? suspending(exchange, ServerFinding.tokenRefusedTwice)
-        }
-        if row.meaning == .retry { return interpretFailure(exchange, &memory) }
-        memory.heard(at: exchange.moment.now)
-        switch row.meaning {
-        case .suspend: return suspending(exchange, row.finding ?? ServerFinding.forbidden)
-        case .refused: return interpretRefusal(exchange, row.finding ?? ServerFinding.refused)
-        case .accepted, .retry:
-            guard let meaning = interpretYes(exchange) else {
-                RuleID.adobe("B38").fire()
-                return interpretFailure(exchange, &memory)
-            }
-            return meaning
-        }
-    }
-
-    private func suspending(_ exchange: Exchange<Self>, _ row: FindingRow) -> Interpretation<Self> {
-        var meaning = Interpretation<Self>(exchange.operations) { .inProgress($0.step) }
-        meaning.suspension = row.at(detail: exchange.outcome.reply.map { "HTTP \($0.status)" })
-        return meaning
-    }
-
     // MARK: Failures
 
-    /// Handles a temporary failure: every lane waits, and the operations' own delays grow. A request that must not be repeated
-    /// is preceded by a query, even if the vendor surely did not process it: another client may have done the same (B12, B25).
-    private func interpretFailure(_ exchange: Exchange<Self>, _ memory: inout Memory) -> Interpretation<Self> {
-        let (moment, asked) = (exchange.moment, exchange.retryAfter)
+    /// Counts faults of the server, and sets back a request that must not be repeated: it is preceded by a query, even if the
+    /// vendor surely did not process it, because another client may have done the same (B12, B25).
+    public func verdict(on pending: Pending<Self>, afterFailureOf exchange: Exchange<Self>) -> Verdict<Self>? {
         let isFault = exchange.outcome.reply?.status == 500
-        if asked != nil || !isFault { RuleID.adobe("B30").fire() }
-        return memory.stayAway(exchange, asked: asked, ServerPace.tokens) { pending in
-            let isAgain = exchange.endpoint.isJournaled
-            guard isFault || isAgain else { return nil }
-            var step = pending.step ?? Step()
-            let before = isFault ? step.faults ?? 0 : step.uncertainties ?? 0
-            if isFault {
-                RuleID.adobe("B31").fire()
-                guard before + 1 < settings.faultAttempts else { return .rejected(ServerFinding.fault.at("action")) }
-                step.faults = before + 1
-            } else {
-                step.uncertainties = min(99, before + 1)
-            }
-            if isAgain { (Self.rulesOfUncertainty[exchange.endpoint] ?? .adobe("B25")).fire() }
-            let next = ServerPace.tokens.backoff.next(after: before, asked: asked, at: moment)
-            return .inProgress(isAgain ? step.next(nil) : step, .at(next))
+        let isAgain = exchange.endpoint.isJournaled
+        guard isFault || isAgain else { return nil }
+        var step = pending.step ?? Step()
+        let before = isFault ? step.faults ?? 0 : step.uncertainties ?? 0
+        if isFault {
+            guard before + 1 < settings.faultAttempts else { return .rejected(ServerFinding.fault.at("action")) }
+            step.faults = before + 1
+        } else {
+            step.uncertainties = min(99, before + 1)
         }
+        let backoff = Self.conventions.pace.backoff
+        let next = backoff.next(after: before, asked: exchange.retryAfter, at: exchange.moment)
+        return .inProgress(isAgain ? step.next(nil) : step, .at(next))
     }
-
-    /// The rules for a query whether something was created.
-    private static let rulesOfUncertainty: [Endpoint: RuleID] = [.create: .adobe("B12"), .makeService: .adobe("B41")]
 
     // MARK: Refusals
 
-    private func interpretRefusal(_ exchange: Exchange<Self>, _ finding: FindingRow) -> Interpretation<Self> {
+    public func interpretRefusal(_ exchange: Exchange<Self>, _ finding: FindingRow) -> Interpretation<Self> {
         // Only the vendor's own error code is proof. A bare status may come from a proxy.
         let isAbsent = finding == ServerFinding.absent
         let isGone = isAbsent || finding == ServerFinding.notFound || finding == ServerFinding.profileKey
         switch exchange.endpoint {
         case .find where isAbsent && settings.matching == .key, .update where isAbsent && settings.matching == .key:
             return absent(exchange)
-        case .find where isGone: return suspending(exchange, ServerFinding.filterUnknown)
+        case .find where isGone: return suspended(exchange, ServerFinding.filterUnknown)
         case .update where finding == ServerFinding.notFound && settings.matching == .key,
             .delete where finding == ServerFinding.notFound && settings.matching == .key:
-            return suspending(exchange, ServerFinding.filterUnknown)
-        case .create where isGone: return suspending(exchange, ServerFinding.resourceUnknown)
+            return suspended(exchange, ServerFinding.filterUnknown)
+        case .create where isGone: return suspended(exchange, ServerFinding.resourceUnknown)
         case .create where finding == ServerFinding.duplicate: return restarted(exchange, finding)
         case .delete where isAbsent && settings.matching == .key:
             return Interpretation(exchange.operations) { _ in .accepted(ServerFinding.nothingToErase.at()) }
@@ -100,18 +62,15 @@ extension AdobeServer {
     /// each half queries it again, because the first half creates it.
     private func halved(_ exchange: Exchange<Self>, _ finding: FindingRow) -> Interpretation<Self> {
         let operations = exchange.operations
-        guard operations.count > 1, exchange.endpoint == .create || exchange.endpoint == .update else {
-            var finding = finding.at("action")
-            finding.vendor = exchange.outcome.reply.map {
-                VendorReply(status: $0.status, code: VendorCode.first(in: $0) ?? $0.json?["error_code"]?.string)
-            }
-            return Interpretation(operations) { _ in .rejected(finding) }
+        var rejection = finding.at("action")
+        rejection.vendor = exchange.outcome.reply.map {
+            VendorReply(status: $0.status, code: VendorCode.first(in: $0) ?? $0.json?["error_code"]?.string)
         }
-        let most = operations.halfCount
-        return Interpretation(operations) { pending in
-            var step = pending.step ?? Step()
-            step.most = most
-            return .inProgress(exchange.endpoint == .create ? step.next(nil) : step)
+        guard [.create, .update].contains(exchange.endpoint) else {
+            return Interpretation(operations) { _ in .rejected(rejection) }
+        }
+        return halved(operations, rejecting: rejection) { step in
+            if exchange.endpoint == .create { step = step.next(nil) }
         }
     }
 
@@ -121,8 +80,7 @@ extension AdobeServer {
         _ finding: FindingRow,
         at path: String = "contact"
     ) -> Interpretation<Self> {
-        RuleID.adobe("B13").fire()
-        return Interpretation(exchange.operations) { pending in
+        Interpretation(exchange.operations) { pending in
             var step = pending.step ?? Step()
             step.vanishings = (step.vanishings ?? 0) + 1
             guard step.vanishings ?? 0 <= ServerPace.vanishings else { return .rejected(finding.at(path)) }
@@ -130,10 +88,9 @@ extension AdobeServer {
         }
     }
 
-    // MARK: Yes
+    // MARK: Accepted requests
 
-    /// Returns the meaning of a success; nil if its content is not understood.
-    private func interpretYes(_ exchange: Exchange<Self>) -> Interpretation<Self>? {
+    public func interpretAccepted(_ exchange: Exchange<Self>, memory: inout Memory) -> Interpretation<Self>? {
         let json = exchange.outcome.reply?.json
         switch exchange.endpoint {
         case .find: return ServerPage(json, isSingle: settings.matching == .key, settings).map { found(exchange, $0) }
@@ -142,10 +99,8 @@ extension AdobeServer {
             return made(exchange, profile)
         case .update:
             guard exchange.outcome.reply?.body.isEmpty ?? false || ServerRecord(json) != nil else { return nil }
-            RuleID.adobe("B11").fire()
             return atOtherProfiles(exchange, .write, Interpretation(finalVerdicts(exchange.operations)))
         case .delete:
-            RuleID.adobe("B26").fire()
             return Interpretation(exchange.operations) { _ in .accepted(ServerFinding.erased.at()) }
         case .service, .makeService: return ServerRecord(json).map { served(exchange, $0) }
         case .subscriptions:
@@ -154,10 +109,8 @@ extension AdobeServer {
             }
         case .subscribe:
             guard ServerRecord(json) != nil else { return nil }
-            RuleID.adobe("B23").fire()
             return Interpretation(exchange.operations) { _ in .accepted() }
         case .unsubscribe:
-            RuleID.adobe("B24").fire()
             return atOtherProfiles(exchange, .service, Interpretation(exchange.operations) { _ in .accepted() })
         case .page:
             guard let page = ServerPage(json, isSingle: false, settings) else { return nil }
@@ -199,14 +152,12 @@ extension AdobeServer {
 
     /// Handles a page of profiles that a query for the contact returned.
     private func found(_ exchange: Exchange<Self>, _ page: ServerPage) -> Interpretation<Self> {
-        guard let key = exchange.operations.first?.operation.adobeKey else { return Interpretation() }
+        guard let key = exchange.operations.first?.operation.contactKey else { return Interpretation() }
         if settings.matching != .key, page.records.contains(where: { $0.json[settings.keyField] == nil }) {
-            return suspending(exchange, ServerFinding.keyUnseen)
+            return suspended(exchange, ServerFinding.keyUnseen)
         }
         let hits = page.records.filter { $0.has(key, settings) }
-        if hits.count != page.records.count || !hits.isEmpty { RuleID.adobe("B7").fire() }
         if hits.count > 1 {
-            RuleID.adobe("B9").fire()
             return Interpretation(exchange.operations) { pending in
                 // A query for the contact returns all candidates, because the contact is ambiguous.
                 if question(of: pending.operation) == .contact {
@@ -255,7 +206,6 @@ extension AdobeServer {
 
     /// Queries the next page of a collection, by the address in the reply (B8).
     private func turned(_ exchange: Exchange<Self>, _ page: ServerPage) -> Interpretation<Self> {
-        RuleID.adobe("B8").fire()
         guard let next = page.next, let address = ServerAddress(next, settings) else {
             return Interpretation(exchange.operations) { _ in .rejected(ServerFinding.addressForeign.at("action")) }
         }
@@ -331,7 +281,6 @@ extension AdobeServer {
         let step = pending.step ?? Step()
         let record = page.records.first { $0.isSubscription(to: topic.service, step.service) }
         if record == nil, page.next != nil { return turned(exchange, page) }
-        RuleID.adobe("B22").fire()
         let verdict: Verdict<Self>
         switch (record, topic.isOn) {
         case (nil, false): verdict = .unchanged(ServerFinding.unsubscribedAlready.at())

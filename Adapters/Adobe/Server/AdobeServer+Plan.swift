@@ -1,33 +1,22 @@
 public import PatchbayAdapterKit
 import PatchbayAdobe
 import PatchbayJSON
-import PatchbayModel
+public import PatchbayModel
 
 extension AdobeServer {
-    public func plan(_ pending: PendingOperations<Self>, memory: Memory, at moment: Moment) -> Plan<Self> {
-        let requests = ServerRequests(settings: settings, memory: memory)
+    public func settled(in pending: PendingOperations<Self>) -> [OperationID: Verdict<Self>] {
         let outdated = outdated(pending)
-        guard outdated.isEmpty else { return .settle(outdated) }
-        return memory.plan(
-            pending,
-            at: moment,
-            closed: ServerFinding.closed.at(),
-            tokenLater: ServerFinding.tokenLater.at(),
-            ending: finalVerdict(without:),
-            token: {
-                RuleID.adobe("B2").fire()
-                return Transmission(maintenanceRequest: .token, requests.token())
-            },
-            work: { transmission(for: $0, pending, requests) }
-        )
+        if !outdated.isEmpty { return outdated }
+        let verdicts = pending.compactMap { one in finalVerdict(without: one.operation).map { (one.id, $0) } }
+        return Dictionary(verdicts) { first, _ in first }
     }
 
     /// Returns operations that would create the same profile as an earlier operation that was released later. They query the
     /// profile again.
     private func outdated(_ pending: PendingOperations<Self>) -> [OperationID: Verdict<Self>] {
         guard let head = pending.first, head.step?.stage == nil else { return [:] }
-        let key = head.operation.adobeKey
-        let later = pending.filter { $0.step?.stage == .create && ScalarString.equal($0.operation.adobeKey, key) }
+        let key = head.operation.contactKey
+        let later = pending.filter { $0.step?.stage == .create && ScalarString.equal($0.operation.contactKey, key) }
         return Interpretation<Self>(later) { ($0.step ?? Step()).searched }.verdicts
     }
 
@@ -67,23 +56,23 @@ extension AdobeServer {
 
     // MARK: Requests
 
-    /// Returns the request for the first operation of the window and the operations that share it.
-    private func transmission(
-        for head: Pending<Self>,
-        _ pending: PendingOperations<Self>,
-        _ requests: ServerRequests
-    ) -> Transmission<Self> {
+    public func tokenRequest(_ memory: Memory) -> WireRequest? {
+        ServerRequests(settings: settings, memory: memory).token()
+    }
+
+    public func transmission(for head: Pending<Self>, in pending: PendingOperations<Self>, _ memory: Memory)
+        -> Transmission<Self>
+    {
+        let requests = ServerRequests(settings: settings, memory: memory)
         let address = head.step?.address ?? ""
         switch question(of: head.operation) {
         case .page(let address)?, .subscriptions(let address)?:
-            RuleID.adobe("B34").fire()
             return Transmission(.page, requests.get(address, replyLimit: 64 << 20), carrying: [head])
         case .profile?, .contact?, nil: break
         }
         switch head.step?.stage {
         case nil: return beginning(head, pending, requests)
         case .create:
-            RuleID.adobe("B10").fire()
             let group = group(of: head, pending)
             return Transmission(.create, requests.create(ProfileRow(group, settings)), carrying: group)
         case .write: return writing(address, head, pending, requests)
@@ -91,7 +80,6 @@ extension AdobeServer {
             let name = topic(of: head.operation)?.service ?? ""
             return Transmission(.service, requests.service(name), carrying: [head])
         case .makeService:
-            RuleID.adobe("B41").fire()
             let record = topic(of: head.operation).map(ServiceRecord.init)
             return Transmission(.makeService, requests.makeService(record), carrying: [head])
         case .list: return Transmission(.subscriptions, requests.get(address), carrying: [head])
@@ -107,11 +95,10 @@ extension AdobeServer {
     private func beginning(_ head: Pending<Self>, _ pending: PendingOperations<Self>, _ requests: ServerRequests)
         -> Transmission<Self>
     {
-        let key = head.operation.adobeKey
+        let key = head.operation.contactKey
         if settings.matching == .key, isWritten(head.operation) || head.operation.action == .erase {
             return writing(ProfileAddress.named(key, settings), head, pending, requests)
         }
-        RuleID.adobe("B6").fire()
         let request = head.step?.address.map { requests.get($0) } ?? requests.find(key)
         return Transmission(.find, request, carrying: group(of: head, pending))
     }
@@ -132,11 +119,9 @@ extension AdobeServer {
     /// Returns the operations that share a request with the first one: pending writes to the same contact at the same stage.
     private func group(of head: Pending<Self>, _ pending: PendingOperations<Self>) -> [Pending<Self>] {
         guard isWritten(head.operation) else { return [head] }
-        RuleID.adobe("B35").fire()
-        let key = head.operation.adobeKey
-        return pending.batch(min(ServerPace.mostTogether, head.step?.most ?? ServerPace.mostTogether)) { one in
-            !one.isImmediate && one.step == head.step && isWritten(one.operation)
-                && ScalarString.equal(one.operation.adobeKey, key)
+        let key = head.operation.contactKey
+        return group(of: head, in: pending, atMost: ServerPace.mostTogether) { one in
+            one.step == head.step && isWritten(one.operation) && ScalarString.equal(one.operation.contactKey, key)
         }
     }
 }

@@ -10,7 +10,7 @@ public import PatchbayModel
 ///
 /// The vendor's profile keys must not be stored. Each operation therefore queries them again and forgets them when it is
 /// complete. All lanes share one token and one retry time.
-public struct AdobeServer: VendorAdapter {
+public struct AdobeServer: ServerAPI {
     public typealias Settings = AdobeServerSettings
 
     /// The requests of this API.
@@ -69,8 +69,7 @@ public struct AdobeServer: VendorAdapter {
         var service: String?
         /// Pages of the collection that were looked through.
         var pages: Int?
-        /// The maximum number of operations in its request, after a refusal of a larger group.
-        var most: Int?
+        public var most: Int?
         /// The number of restarts, after uncertain deliveries and because the profile vanished.
         var uncertainties: Int?
         var vanishings: Int?
@@ -118,34 +117,22 @@ public struct AdobeServer: VendorAdapter {
 
     // MARK: Capture
 
-    public func examine(_ operation: EngagementOperation) -> [Finding] {
-        let content = judge(operation)
-        if content.contains(where: { $0.severity == .foreign }) { return content }
-        let options = (operation.options[Self.descriptor.id] ?? [:]).map { option in
-            ServerFinding.option.at("options.\(Self.descriptor.id.rawValue)".dot(option.name))
-        }
-        return problems(ofKeyOf: operation) + options + content
-    }
-
-    private func judge(_ operation: EngagementOperation) -> [Finding] {
+    public func problems(ofContentOf operation: EngagementOperation) -> [Finding] {
         switch operation.action {
         case .identify, .changeAttributes, .changeTags: return ServerFields(operation, settings).findings
         case .changeSubscription(let subscription):
             return TopicPlace(subscription, settings)?.findings ?? ServerFields(operation, settings).findings
-        case .switchContact: return [ServerFinding.contactSwitch.at("action.switch")]
-        case .registerDevice: return [ServerFinding.device.at("action.device")]
-        case .setConsent: return [ServerFinding.consent.at("action")]
         case .track(.push): return [ServerFinding.push.at("action.event")]
         case .track: return [ServerFinding.event.at("action.event")]
         case .readBack(let request):
             return ServerQuestion(request, settings) == nil ? [ServerFinding.question.at("action.request")] : []
         case .unregister, .erase: return []
-        @unknown default: return [ServerFinding.actionUnknown.at("action")]
+        default: return [ServerFinding.actionUnknown.at("action")]
         }
     }
 
-    private func problems(ofKeyOf operation: EngagementOperation) -> [Finding] {
-        let key = operation.adobeKey
+    public func problems(ofKeyOf operation: EngagementOperation) -> [Finding] {
+        let key = operation.contactKey
         if key.isEmpty { return [ServerFinding.keyBlank.at("contact")] }
         let isPath = settings.matching == .key && [".", ".."].contains(key)
         let isAddress = settings.matching != .email || Self.isAddress(key)
@@ -163,17 +150,13 @@ public struct AdobeServer: VendorAdapter {
 
     /// Routes by contact, because two subjects with the same contact would otherwise create its profile at the same time.
     public func place(_ operation: EngagementOperation) -> Place {
-        let lane = Place(of: Subject(rawValue: operation.adobeKey), inPoolOf: settings.lanes).lane
+        let lane = Place(of: Subject(rawValue: operation.contactKey), inPoolOf: settings.lanes).lane
         return Place(lane: lane, queue: operation.subject.rawValue)
     }
 }
 
-extension EngagementOperation {
-    /// The contact's key: the contact that it was captured for, else the subject, which is the contact at a back end (B36).
-    var adobeKey: String {
-        RuleID.adobe("B36").fire()
-        return (contact ?? subject.rawValue).trimmed
-    }
+extension AdobeServer.Step: ServerStep {
+    public static var initial: Self { Self() }
 }
 
 /// The service of a topic's subscription.
@@ -190,7 +173,6 @@ struct TopicPlace: Sendable {
     /// Creates the service of a subscription with a topic; nil without a topic.
     init?(_ subscription: Subscription, _ settings: AdobeServerSettings) {
         guard let topic = subscription.topic else { return nil }
-        RuleID.adobe("B21").fire()
         (channel, isOn) = (subscription.channel, subscription.state == .subscribed)
         findings = subscription.adobeFindings
         let name = AdobeSourceName(rawValue: "\(subscription.channel.rawValue).\(topic)")

@@ -3,14 +3,7 @@ import PatchbayAdobe
 
 /// All findings of the server API. No finding holds a personal value.
 enum ServerFinding: Sendable {
-    static let keyBlank = FindingRow(
-        "adobe.server.key.blank",
-        .error,
-        .missing,
-        rule: .adobe("B36"),
-        reason: "The operation names no contact, and its subject is blank",
-        remedy: "Give the contact, or use the contact's key as subject."
-    )
+    static let keyBlank = row(.keyBlank, "B36")
     static let keyForm = FindingRow(
         "adobe.server.key.form",
         .error,
@@ -35,12 +28,10 @@ enum ServerFinding: Sendable {
         reason: "The field is the key that finds the profile, and the value is not the contact's key",
         remedy: "Write to the other contact under its own key."
     )
-    static let keyKnown = FindingRow(
-        "adobe.server.key.known",
-        .note,
-        rule: .adobe("B36"),
-        reason: "The identifier is the contact's key, which finds the profile, so there is nothing else to send",
-        remedy: "No action is needed."
+    static let keyKnown = row(
+        .keyKnown,
+        "B36",
+        reason: "The identifier is the contact's key, which finds the profile, so there is nothing else to send"
     )
     static let option = FindingRow(
         "adobe.server.option",
@@ -50,14 +41,7 @@ enum ServerFinding: Sendable {
         reason: "This API has no options",
         remedy: "Remove it."
     )
-    static let empty = FindingRow(
-        "adobe.server.nothing",
-        .error,
-        .missing,
-        rule: .adobe("B11"),
-        reason: "The operation contains no value that can be written",
-        remedy: "Name at least one value."
-    )
+    static let empty = row(.empty, "B11")
     static let unnamed = FindingRow(
         "adobe.server.name.missing",
         .warning,
@@ -123,14 +107,7 @@ enum ServerFinding: Sendable {
         reason: "A field holds one value, so choices, a list or an object are not sent",
         remedy: "Send each part as an attribute of its own."
     )
-    static let arithmetic = FindingRow(
-        "adobe.server.value.arithmetic",
-        .warning,
-        .unsupported,
-        rule: .adobe("B17"),
-        reason: "A value can be set or removed here, not added to",
-        remedy: "Set the whole value."
-    )
+    static let arithmetic = row(.arithmetic, "B17")
     static let subscriptionChannel = FindingRow(
         "adobe.server.subscription.channel",
         .error,
@@ -202,38 +179,14 @@ enum ServerFinding: Sendable {
         reason: "The profile is not subscribed",
         remedy: "No action is needed."
     )
-    static let contactSwitch = FindingRow(
-        "adobe.server.contactSwitch",
-        .error,
-        .unsupported,
-        rule: .adobe("B37"),
-        reason: "There is no log-in at a back end: each operation names its contact",
-        remedy: "Give the contact with each operation."
-    )
-    static let device = FindingRow(
-        "adobe.server.device",
-        .error,
-        .unsupported,
-        rule: .adobe("B37"),
-        reason: "Devices register themselves",
-        remedy: "Use the vendor's device API in the app."
-    )
-    static let consent = FindingRow(
-        "adobe.server.consent",
-        .error,
-        .unsupported,
-        rule: .adobe("B37"),
-        reason: "The vendor's API has no record of consent",
+    static let contactSwitch = row(.contactSwitch, "B37")
+    static let device = row(.device, "B37")
+    static let consent = row(
+        .consent,
+        "B37",
         remedy: "Write it as a subscription, or as an attribute such as ccpaOptOut."
     )
-    static let push = FindingRow(
-        "adobe.server.event.push",
-        .foreign,
-        .unsupported,
-        rule: .adobe("B37"),
-        reason: "Push messages are seen by devices, not by a back end",
-        remedy: "Use the vendor's device API in the app."
-    )
+    static let push = row(.push, "B37")
     static let event = FindingRow(
         "adobe.server.event",
         .error,
@@ -253,19 +206,11 @@ enum ServerFinding: Sendable {
             "Ask for profile or contact, for profiles or services with rows from 1 to 1,000 and next from the "
             + "page before, or for subscriptions with next from the contact or the page before."
     )
-    static let actionUnknown = FindingRow(
-        "adobe.server.action.unknown",
-        .error,
-        .unsupported,
-        reason: "This version does not support the operation",
-        remedy: "Update the adapter."
-    )
-    static let nothingToLeave = FindingRow(
-        "adobe.server.nothingToLeave",
-        .note,
-        rule: .adobe("B37"),
-        reason: "A back end has no registration to remove: the account keeps its profiles",
-        remedy: "No action is needed. To remove the contacts, erase them."
+    static let actionUnknown = row(.actionUnknown)
+    static let nothingToLeave = row(
+        .nothingToLeave,
+        "B37",
+        reason: "A back end has no registration to remove: the account keeps its profiles"
     )
     static let contactUnknown = FindingRow(
         "adobe.server.contact.unknown",
@@ -321,36 +266,16 @@ enum ServerFinding: Sendable {
         reason: "The account has no profile of the contact",
         remedy: "No action is needed."
     )
-    static let closed = FindingRow(
-        "adobe.server.closed",
-        .note,
-        .throttled,
-        rule: .adobe("B30"),
-        reason: "The vendor asked for a pause, or is failing; nothing is sent until the pause is over",
-        remedy: "Wait."
-    )
-    static let tokenLater = FindingRow(
-        "adobe.server.token.later",
-        .note,
-        .unavailable,
-        rule: .adobe("B30"),
-        reason: "No access token is available; it is requested again later",
-        remedy: "Wait, or check the host for tokens."
-    )
-    static let tokenRefused = FindingRow(
-        "adobe.server.token.refused",
-        .error,
-        .unauthenticated,
-        rule: .adobe("B1"),
-        reason: "The vendor gave no access token: the client is unknown, or not permitted for these scopes",
+    static let closed = row(.closed, "B30")
+    static let tokenLater = row(.tokenLater, "B30", remedy: "Wait, or check the host for tokens.")
+    static let tokenRefused = row(
+        .tokenRefused,
+        "B1",
         remedy: "Check clientId, clientSecret and scope, then resume the provider."
     )
-    static let tokenRefusedTwice = FindingRow(
-        "adobe.server.token.refusedTwice",
-        .error,
-        .unauthenticated,
-        rule: .adobe("B3"),
-        reason: "The vendor also refused a new access token",
+    static let tokenRefusedTwice = row(
+        .tokenRefusedTwice,
+        "B3",
         remedy: "Check the credential's product profiles, then resume the provider."
     )
     static let filterUnknown = FindingRow(
@@ -385,31 +310,19 @@ enum ServerFinding: Sendable {
         reason: "The gateway does not know the organization or does not route to it",
         remedy: "Check organization, then resume the provider."
     )
-    static let forbidden = FindingRow(
-        "adobe.server.reply.forbidden",
-        .error,
+    static let forbidden = row(
         .forbidden,
-        rule: .adobe("B29"),
-        reason: "The client is not permitted: the product is not provisioned for it, or the API key belongs to "
-            + "another client",
+        "B29",
+        reason:
+            "The client is not permitted: the product is not provisioned for it, or the API key belongs to another client",
         remedy: "Check the credential's product profiles, then resume the provider."
     )
-    static let unauthenticated = FindingRow(
-        "adobe.server.reply.unauthenticated",
-        .error,
-        .unauthenticated,
-        rule: .adobe("B3"),
-        reason: "The vendor does not accept the token",
-        remedy: "No action is needed. A new token is requested once."
-    )
-    static let tooOften = FindingRow(
-        "adobe.server.reply.tooOften",
-        .error,
-        .throttled,
-        rule: .adobe("B30"),
-        reason: "The vendor receives too many requests",
-        remedy: "No action is needed. The request is repeated. If this persists, check the limits in the licence "
-            + "agreement."
+    static let unauthenticated = row(.unauthenticated, "B3")
+    static let tooOften = row(
+        .tooOften,
+        "B30",
+        remedy:
+            "No action is needed. The request is repeated. If this persists, check the limits in the licence agreement."
     )
     static let absent = FindingRow(
         "adobe.server.reply.absent",
@@ -419,11 +332,9 @@ enum ServerFinding: Sendable {
         reason: "The vendor has no such document",
         remedy: "Check the name in the settings and in the account."
     )
-    static let notFound = FindingRow(
-        "adobe.server.reply.notFound",
-        .error,
+    static let notFound = row(
         .notFound,
-        rule: .adobe("B32"),
+        "B32",
         reason: "The vendor has no such resource",
         remedy: "Check apiUrl, organization and resource, then replay the operation."
     )
@@ -467,14 +378,7 @@ enum ServerFinding: Sendable {
         reason: "The vendor replied with HTTP 200, but the body contains a refusal",
         remedy: "Correct the cause that the vendor's error code names, then replay the operation."
     )
-    static let refused = FindingRow(
-        "adobe.server.reply.refused",
-        .error,
-        .invalid,
-        rule: .adobe("B32"),
-        reason: "The vendor refused it",
-        remedy: "Correct the cause that the vendor's error code names, then replay the operation."
-    )
+    static let refused = row(.refused, "B32")
     static let fault = FindingRow(
         "adobe.server.reply.fault",
         .error,
@@ -491,31 +395,19 @@ enum ServerFinding: Sendable {
         reason: "The vendor replies with HTTP 500 and without a reason",
         remedy: "No action is needed. The request is repeated up to faultAttempts times."
     )
-    static let unavailable = FindingRow(
-        "adobe.server.reply.unavailable",
-        .error,
-        .unavailable,
-        rule: .adobe("B30"),
-        reason: "The vendor is temporarily unavailable",
-        remedy: "No action is needed. The request is repeated."
-    )
-    static let noReply = FindingRow(
-        "adobe.server.reply.none",
-        .error,
-        .unreachable,
-        rule: .adobe("B30"),
-        reason: "The vendor did not reply",
-        remedy: "No action is needed. The request is repeated."
-    )
-    static let page = FindingRow(
-        "adobe.server.reply.page",
-        .error,
-        .unreachable,
-        rule: .adobe("B33"),
-        reason: "The reply is a web page instead of the vendor's reply",
-        remedy: "No action is needed. The request is repeated. If this persists, check for a proxy or firewall "
-            + "between this machine and the vendor."
-    )
+    static let unavailable = row(.unavailable, "B30")
+    static let noReply = row(.noReply, "B30")
+    static let page = row(.page, "B33")
+
+    /// Returns a row that other vendors' server APIs have, too.
+    private static func row(
+        _ template: ServerFindingTemplate,
+        _ rule: String? = nil,
+        reason: String? = nil,
+        remedy: String? = nil
+    ) -> FindingRow {
+        template.row("adobe.server", rule: rule.map(RuleID.adobe), reason: reason, remedy: remedy)
+    }
 
     /// Every row, for the descriptor.
     static let all: [FindingRow] = [

@@ -2,6 +2,26 @@ public import PatchbayAdapterKit
 
 extension AdobeServer {
     public typealias Memory = ServerMemory
+
+    public static let conventions = ServerConventions<Endpoint>(
+        replies: .adobeServer,
+        pace: ServerPace.tokens,
+        tokens: .init(
+            .token,
+            later: ServerFinding.tokenLater,
+            refused: ServerFinding.tokenRefused,
+            refusedTwice: ServerFinding.tokenRefusedTwice
+        ),
+        findings: .init(
+            contactSwitch: ServerFinding.contactSwitch,
+            device: ServerFinding.device,
+            consent: ServerFinding.consent,
+            optionUnknown: ServerFinding.option,
+            closed: ServerFinding.closed,
+            forbidden: ServerFinding.forbidden,
+            refused: ServerFinding.refused
+        )
+    )
 }
 
 /// Intervals and counts. For its REST interface, the vendor publishes only the lifetime of a token.

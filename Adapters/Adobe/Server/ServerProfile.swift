@@ -93,7 +93,7 @@ struct ServerFields: Sendable {
     init(_ operation: EngagementOperation, _ settings: AdobeServerSettings) {
         self.settings = settings
         switch operation.action {
-        case .identify(let identifiers): add(identifiers, key: operation.adobeKey)
+        case .identify(let identifiers): add(identifiers, key: operation.contactKey)
         case .changeAttributes(let changes): add(changes)
         case .changeTags(let change): add(change)
         case .changeSubscription(let subscription): add(subscription)
@@ -131,7 +131,6 @@ struct ServerFields: Sendable {
                 case .failure(let problem): findings.append(problem.row.at(path, detail: problem.detail))
                 }
             case .unset:
-                RuleID.adobe("B18").fire()
                 put(field, settings.unset == .blank ? "" : .null, path)
             case .increment, .append, .remove: findings.append(ServerFinding.arithmetic.at(path))
             }
@@ -148,7 +147,6 @@ struct ServerFields: Sendable {
         for tag in change.remove { states[tag] = false }
         for tag in change.add { states[tag] = true }
         for (tag, isOn) in states.sorted(by: { $0.key < $1.key }) {
-            RuleID.adobe("B19").fire()
             put(settings.tagFields[tag], .bool(isOn), "action.tags")
         }
     }
@@ -161,7 +159,6 @@ struct ServerFields: Sendable {
         }
         findings += subscription.adobeFindings
         guard subscription.state != .unknown else { return }
-        RuleID.adobe("B20").fire()
         put(flag.field, .bool(subscription.state != .subscribed), path)
     }
 
@@ -172,7 +169,6 @@ struct ServerFields: Sendable {
         if field == settings.keyField { return findings.append(ServerFinding.keyOther.at(path)) }
         if let own = ProfileField.named(field) {
             guard own.isWritten else { return findings.append(ServerFinding.fieldReadOnly.at(path)) }
-            RuleID.adobe("B14").fire()
             if let limit = own.limit, let text = value.string, text.utf16.count > limit {
                 let size = "\(text.utf16.count) characters, not \(limit)"
                 return findings.append(ServerFinding.longText.at(path, detail: size))
@@ -188,7 +184,6 @@ struct ServerFields: Sendable {
 
     /// Returns the value in the field's form. A custom field takes the value's own form.
     private func json(_ value: AttributeValue, for field: ProfileField?) -> Result<JSONValue, AdobeProblem> {
-        RuleID.adobe("B17").fire()
         switch (field?.form, value) {
         case (_, .choices), (_, .list), (_, .object): return .failure(AdobeProblem(ServerFinding.nested))
         case (.flag, _):
@@ -249,7 +244,7 @@ struct ProfileRow: Sendable {
     private var folding = Folding<ServerFields.Member>()
 
     init(_ operations: [Pending<AdobeServer>], _ settings: AdobeServerSettings) {
-        let key = operations.first?.operation.adobeKey ?? ""
+        let key = operations.first?.operation.contactKey ?? ""
         self.key = ServerFields.Member(name: settings.keyField, value: .string(key))
         for one in operations { folding.add(one.id, ServerFields(one.operation, settings).members) }
     }
@@ -294,7 +289,6 @@ struct ProfileRecord: Sendable {
     var bytes: [UInt8] {
         var object = Self.table.object(self)
         for member in members where ProfileField.named(member.name) == nil {
-            RuleID.adobe("B16").fire()
             object[member.name] = member.value
         }
         return Array(JSONValue.object(object).text.utf8)

@@ -199,9 +199,7 @@ struct ServerRequests: Sendable {
         _ body: [UInt8] = [],
         replyLimit: Int = WireRequest.usualReplyLimit
     ) -> WireRequest {
-        RuleID.adobe("B4").fire()
-        RuleID.adobe("B5").fire()
-        return WireRequest(
+        WireRequest(
             method,
             settings.base + address,
             headers: [

@@ -3,7 +3,7 @@ import PatchbayAltcraft
 public import PatchbayJSON
 public import PatchbayModel
 
-extension AltcraftServer: ContactAPI {
+extension AltcraftServer {
     /// The kind of identifier that is a contact's key.
     public var keyKind: IdentifierKind {
         switch settings.matching {

@@ -5,7 +5,7 @@ import PatchbayModel
 
 extension AltcraftServer {
     public func interpret(_ exchange: Exchange<Self>, memory: inout Memory) -> Interpretation<Self> {
-        var meaning = meaning(of: exchange, memory: &memory)
+        var meaning = interpretReply(exchange, memory: &memory)
         if memory.owed != nil { applyOwed(exchange, &meaning, &memory) }
         return meaning
     }
@@ -21,7 +21,6 @@ extension AltcraftServer {
             case .deleteProfile where verdict.isFinal: _ = memory.takeOwed(key.mark)
             case .importProfiles, .increment:
                 guard case .accepted = verdict else { continue }
-                RuleID.altcraft("V24").fire()
                 let owed = memory.takeOwed(key.mark).filter { owed in
                     guard case .changeSubscription(let later) = pending.operation.action else { return true }
                     return owed.sequence > pending.sequence || !owed.isAbout(later.channel, later.topic)
@@ -38,73 +37,46 @@ extension AltcraftServer {
         return rest.isEmpty ? .accepted() : .inProgress(Step(owed: rest))
     }
 
-    private func meaning(of exchange: Exchange<Self>, memory: inout Memory) -> Interpretation<Self> {
-        if let results = results(exchange) {
-            (memory.failures, memory.closedUntil) = (0, nil)
-            return interpretRows(exchange, results)
-        }
-        let row = ReplyTable.altcraftServer.row(for: exchange.outcome)
-        if row.meaning == .retry { return interpretFailure(exchange, row, &memory) }
-        // A reply with the vendor's own result proves that the vendor is available.
-        (memory.failures, memory.closedUntil) = (0, nil)
-        switch (row.meaning, exchange.endpoint) {
-        case (.suspend, _):
-            var meaning = Interpretation<Self>(exchange.operations) { .inProgress($0.step) }
-            meaning.suspension = (row.finding ?? ServerFinding.refused).at(detail: exchange.outcome.reply?.codeText)
-            return meaning
-        case (.refused, .deleteProfile) where exchange.outcome.reply?.json?["error"]?.integer == 404:
-            // Only the vendor's own error number is proof. A bare status may come from a proxy.
-            return Interpretation(exchange.operations) { _ in .unchanged(ServerFinding.nobody.at()) }
-        case (.refused, _): return halved(exchange, row.finding ?? ServerFinding.refused)
-        case (_, .importProfiles), (_, .increment): return interpretWithoutRows(exchange)
-        case (_, .lookUp): return interpretProfiles(exchange, row, &memory)
-        case (_, .listProfiles): return interpretPage(exchange, row, &memory)
-        case (_, .deleteProfile):
-            return Interpretation(exchange.operations) { _ in .accepted(ServerFinding.erased.at()) }
-        case (_, .goal), (_, .pushEvent): return Interpretation(exchange.operations) { _ in .accepted() }
+    /// Reads the vendor's result for each profile, also those of a request that was refused as a whole.
+    public func interpretException(_ exchange: Exchange<Self>, _ row: ReplyRow, memory: inout Memory)
+        -> Interpretation<Self>?
+    {
+        guard let results = results(exchange) else { return nil }
+        memory.server.noteReply(at: exchange.moment.now)
+        return interpretRows(exchange, results)
+    }
+
+    public func suspension(_ row: FindingRow, after exchange: Exchange<Self>) -> Finding {
+        row.at(detail: exchange.outcome.reply?.codeText)
+    }
+
+    public func interpretAccepted(_ exchange: Exchange<Self>, memory: inout Memory) -> Interpretation<Self>? {
+        switch exchange.endpoint {
+        case .importProfiles, .increment: interpretWithoutRows(exchange)
+        case .lookUp: interpretProfiles(exchange, &memory)
+        case .listProfiles: interpretPage(exchange)
+        case .deleteProfile: Interpretation(exchange.operations) { _ in .accepted(ServerFinding.erased.at()) }
+        case .goal, .pushEvent: Interpretation(exchange.operations) { _ in .accepted() }
         }
     }
 
-    // MARK: Failures
+    public func interpretRefusal(_ exchange: Exchange<Self>, _ finding: FindingRow) -> Interpretation<Self> {
+        // Only the vendor's own error number is proof. A bare status may come from a proxy.
+        if exchange.endpoint == .deleteProfile, exchange.outcome.reply?.json?["error"]?.integer == 404 {
+            return Interpretation(exchange.operations) { _ in .unchanged(ServerFinding.nobody.at()) }
+        }
+        var rejection = finding.at("action")
+        rejection.vendor = exchange.outcome.reply.map { VendorReply(status: $0.status, code: $0.codeText) }
+        return halved(exchange.operations, rejecting: rejection)
+    }
 
-    /// Handles a temporary failure: every lane waits, and the operations' own delays grow.
-    private func interpretFailure(_ exchange: Exchange<Self>, _ row: ReplyRow, _ memory: inout Memory)
-        -> Interpretation<Self>
-    {
-        let (moment, asked) = (exchange.moment, exchange.retryAfter)
-        if asked != nil { RuleID.altcraft("V21").fire() }
-        let next = ServerPace.backoff.stayAway(&memory.failures, until: &memory.closedUntil, asked: asked, at: moment)
+    public func verdict(on pending: Pending<Self>, afterFailureOf exchange: Exchange<Self>) -> Verdict<Self>? {
         let code = exchange.outcome.reply?.code
         // An unreadable success may mean that the request was processed.
         let isTrouble = code.map { $0 == 0 || (500...599).contains($0) } ?? false
         let isUncertain = (exchange.mayHaveWorked || isTrouble) && code != 503
-        return Interpretation(exchange.operations) { pending in
-            if exchange.endpoint.isJournaled, isUncertain, settings.uncertainDelivery == .reject {
-                return .rejected(ServerFinding.uncertainDelivery.at("action"))
-            }
-            let own = ServerPace.backoff.next(after: pending.failures, asked: asked, at: moment)
-            return .retry(.at(max(own, next)))
-        }
-    }
-
-    /// Splits a refused group in halves until the bad operation is alone and is rejected (V9).
-    private func halved(_ exchange: Exchange<Self>, _ finding: FindingRow) -> Interpretation<Self> {
-        guard exchange.operations.count > 1 else {
-            var finding = finding.at("action")
-            finding.vendor = exchange.outcome.reply.map { VendorReply(status: $0.status, code: $0.codeText) }
-            return Interpretation(exchange.operations) { _ in .rejected(finding) }
-        }
-        return halves(exchange)
-    }
-
-    private func halves(_ exchange: Exchange<Self>) -> Interpretation<Self> {
-        RuleID.altcraft("V9").fire()
-        let most = exchange.operations.halfCount
-        return Interpretation(exchange.operations) { pending in
-            var step = pending.step ?? Step()
-            step.most = most
-            return .inProgress(step)
-        }
+        guard exchange.endpoint.isJournaled, isUncertain, settings.uncertainDelivery == .reject else { return nil }
+        return .rejected(ServerFinding.uncertainDelivery.at("action"))
     }
 
     // MARK: Profiles
@@ -119,7 +91,6 @@ extension AltcraftServer {
     }
 
     private func interpretRows(_ exchange: Exchange<Self>, _ results: [JSONValue]) -> Interpretation<Self> {
-        RuleID.altcraft("V8").fire()
         var verdicts: [OperationID: Verdict<Self>] = [:]
         var suspension: Finding?
         for (pending, result) in zip(exchange.operations, results) {
@@ -132,7 +103,7 @@ extension AltcraftServer {
                 finding.vendor = VendorReply(status: exchange.outcome.reply?.status ?? 200, code: reply.codeText)
                 verdicts[pending.id] = .rejected(finding)
             case .retry:
-                let next = ServerPace.backoff.next(after: pending.failures, asked: nil, at: exchange.moment)
+                let next = ServerPace.pace.backoff.next(after: pending.failures, asked: nil, at: exchange.moment)
                 let isLost = exchange.endpoint.isJournaled && settings.uncertainDelivery == .reject && reply.code != 429
                 verdicts[pending.id] =
                     isLost ? .rejected(ServerFinding.uncertainDelivery.at("action")) : .retry(.at(next))
@@ -147,7 +118,6 @@ extension AltcraftServer {
     private func verdictAfterImport(of pending: Pending<Self>) -> Verdict<Self> {
         if let owed = pending.step?.owed { return next(behind: owed) }
         guard ProfileRow.needsSecond(pending.operation, pending.step) else { return .accepted() }
-        RuleID.altcraft("V11").fire()
         return .inProgress(Step(addsTags: true))
     }
 
@@ -159,20 +129,13 @@ extension AltcraftServer {
         if exchange.endpoint == .increment, settings.uncertainDelivery == .reject {
             return Interpretation(exchange.operations) { _ in .rejected(ServerFinding.uncertainDelivery.at("action")) }
         }
-        if exchange.operations.count == 1 {
-            return Interpretation(exchange.operations) { _ in .rejected(ServerFinding.unclear.at("action")) }
-        }
-        return halves(exchange)
+        return halved(exchange.operations, rejecting: ServerFinding.unclear.at("action"))
     }
 
     // MARK: Reading
 
-    private func interpretProfiles(_ exchange: Exchange<Self>, _ row: ReplyRow, _ memory: inout Memory)
-        -> Interpretation<Self>
-    {
-        guard let profiles = exchange.outcome.reply?.json?["data"]?.array else {
-            return interpretFailure(exchange, row, &memory)
-        }
+    private func interpretProfiles(_ exchange: Exchange<Self>, _ memory: inout Memory) -> Interpretation<Self>? {
+        guard let profiles = exchange.outcome.reply?.json?["data"]?.array else { return nil }
         return Interpretation(exchange.operations) { pending in
             guard let key = ProfileKey(pending.operation, settings) else {
                 return .rejected(ServerFinding.keyForm.at("contact"))
@@ -188,7 +151,6 @@ extension AltcraftServer {
                 let resource = settings.resource(subscription.channel, subscription.topic) ?? 0
                 targets = SubscriptionTarget.found(for: subscription, resource: resource, in: profile, key)
                 if targets.isEmpty, profile == nil, subscription.state != .subscribed {
-                    RuleID.altcraft("V24").fire()
                     let isKept = memory.owe(
                         .init(
                             contact: key.mark,
@@ -220,11 +182,9 @@ extension AltcraftServer {
         }
     }
 
-    private func interpretPage(_ exchange: Exchange<Self>, _ row: ReplyRow, _ memory: inout Memory)
-        -> Interpretation<Self>
-    {
+    private func interpretPage(_ exchange: Exchange<Self>) -> Interpretation<Self>? {
         let reply = exchange.outcome.reply?.json
-        guard let profiles = reply?["data"]?.array else { return interpretFailure(exchange, row, &memory) }
+        guard let profiles = reply?["data"]?.array else { return nil }
         let limit = exchange.request.json?["limit"]?.integer ?? Int64(PageQuestion.most)
         let named = PagePointers.names.lazy.compactMap { reply?[$0]?.string }.first { !$0.isEmpty }
         let next = named ?? profiles.last?["id"]?.string ?? profiles.last?["_id"]?.string

@@ -1,16 +1,12 @@
 public import PatchbayAdapterKit
 import PatchbayAltcraft
 import PatchbayJSON
-import PatchbayModel
+public import PatchbayModel
 
 extension AltcraftServer {
-    public func plan(_ pending: PendingOperations<Self>, memory: Memory, at moment: Moment) -> Plan<Self> {
-        let idle = pending.compactMap { one in finalVerdict(without: one).map { (one.id, $0) } }
-        if !idle.isEmpty { return .settle(Dictionary(idle) { first, _ in first }) }
-        if let closed = memory.closedUntil, closed > moment.now {
-            return .wait(until: closed, because: ServerFinding.closed.at())
-        }
-        return .send(transmission(for: pending[0], pending, ServerRequests(settings: settings)))
+    public func settled(in pending: PendingOperations<Self>) -> [OperationID: Verdict<Self>] {
+        let verdicts = pending.compactMap { one in finalVerdict(without: one).map { (one.id, $0) } }
+        return Dictionary(verdicts) { first, _ in first }
     }
 
     /// Returns the verdict of an operation that needs no request; nil if it needs one.
@@ -26,12 +22,10 @@ extension AltcraftServer {
 
     // MARK: Requests
 
-    /// Returns the request for the first operation of the window and the operations that share it.
-    private func transmission(
-        for head: Pending<Self>,
-        _ pending: PendingOperations<Self>,
-        _ requests: ServerRequests
-    ) -> Transmission<Self> {
+    public func transmission(for head: Pending<Self>, in pending: PendingOperations<Self>, _ memory: Memory)
+        -> Transmission<Self>
+    {
+        let requests = ServerRequests(settings: settings)
         if needsTargets(head) { return lookUp(head, pending, requests) }
         switch head.operation.action {
         case .erase:
@@ -42,7 +36,6 @@ extension AltcraftServer {
             return Transmission(.pushEvent, requests.push(record), carrying: [head])
         case .track:
             guard let record = GoalRecord(head.operation, settings) else { break }
-            RuleID.altcraft("V18").fire()
             return Transmission(.goal, requests.goal(record), carrying: [head])
         case .readBack(let request):
             guard let question = PageQuestion(request) else { break }
@@ -78,8 +71,7 @@ extension AltcraftServer {
         }
     }
 
-    /// Returns the operations that share a request with the first one: one per contact, at most `limit` that pass the test,
-    /// with the same limit from earlier refusals (V9).
+    /// Returns the operations that share a request with the first one: one per contact, at most `limit` that pass the test.
     private func group(
         of head: Pending<Self>,
         _ pending: PendingOperations<Self>,
@@ -87,10 +79,8 @@ extension AltcraftServer {
         where test: (Pending<Self>) -> Bool
     ) -> [Pending<Self>] {
         var keys: Set<ProfileKey> = []
-        return pending.batch(min(limit, head.step?.most ?? limit), oncePerQueue: true) { one in
-            guard !one.isImmediate, one.step?.most == head.step?.most, test(one),
-                let key = ProfileKey(one.operation, settings)
-            else { return false }
+        return group(of: head, in: pending, atMost: limit, oncePerQueue: true) { one in
+            guard test(one), let key = ProfileKey(one.operation, settings) else { return false }
             // Two subjects may have the same contact.
             return keys.insert(key).inserted
         }
@@ -99,7 +89,6 @@ extension AltcraftServer {
     private func rows(_ head: Pending<Self>, _ pending: PendingOperations<Self>, _ requests: ServerRequests)
         -> Transmission<Self>
     {
-        RuleID.altcraft("V7").fire()
         let counts = ProfileRow.counts(head.operation, head.step)
         let group = group(of: head, pending, atMost: settings.profilesPerRequest) {
             isRow($0) && ProfileRow.counts($0.operation, $0.step) == counts

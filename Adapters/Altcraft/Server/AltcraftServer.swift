@@ -7,7 +7,7 @@ public import PatchbayModel
 ///
 /// A subject is a contact, and the platform finds its profile by the contact's key. Fields, tags and subscriptions are
 /// imported, many profiles per request, with a result for each. Events are goals. All lanes share one retry time.
-public struct AltcraftServer: VendorAdapter {
+public struct AltcraftServer: ServerAPI {
     public typealias Settings = AltcraftServerSettings
 
     /// The requests of this API.
@@ -32,8 +32,7 @@ public struct AltcraftServer: VendorAdapter {
 
     /// The progress of an operation.
     public struct Step: Codable, Sendable, Equatable {
-        /// The maximum number of operations in its request, after a refusal of a larger group.
-        var most: Int?
+        public var most: Int?
         /// The old tags are deleted: the new ones are added.
         var addsTags: Bool?
         /// The subscriptions of the profile that the operation changes.
@@ -55,22 +54,10 @@ public struct AltcraftServer: VendorAdapter {
 
     // MARK: Capture
 
-    public func examine(_ operation: EngagementOperation) -> [Finding] {
-        let content = judge(operation)
-        if content.contains(where: { $0.severity == .foreign }) { return content }
-        let options = (operation.options[Self.descriptor.id] ?? [:]).map { option in
-            ServerFinding.option.at("options.\(Self.descriptor.id.rawValue)".dot(option.name))
-        }
-        return keyProblems(operation) + options + content
-    }
-
-    private func judge(_ operation: EngagementOperation) -> [Finding] {
+    public func problems(ofContentOf operation: EngagementOperation) -> [Finding] {
         switch operation.action {
         case .identify, .changeAttributes, .changeTags: return ProfileRow(operation, nil, settings).findings
         case .changeSubscription(let subscription): return problems(of: subscription)
-        case .switchContact: return [ServerFinding.contactSwitch.at("action.switch")]
-        case .registerDevice: return [ServerFinding.device.at("action.device")]
-        case .setConsent: return [ServerFinding.consent.at("action")]
         case .track(.custom(let name, let attributes)): return GoalRecord.problems(name, attributes, settings)
         case .track(.push(let interaction, let payload, _)):
             return PushRecord.problems(interaction, payload, settings)
@@ -78,12 +65,12 @@ public struct AltcraftServer: VendorAdapter {
         case .readBack(let request):
             return PageQuestion(request) == nil ? [ServerFinding.question.at("action.request")] : []
         case .unregister, .erase: return []
-        @unknown default: return [FindingRow.actionUnknown.at("action")]
+        default: return [FindingRow.actionUnknown.at("action")]
         }
     }
 
-    /// Returns the findings about the contact's key. Push events refer to a message, and a page of profiles to no contact.
-    private func keyProblems(_ operation: EngagementOperation) -> [Finding] {
+    /// Push events refer to a message, and a page of profiles to no contact.
+    public func problems(ofKeyOf operation: EngagementOperation) -> [Finding] {
         switch operation.action {
         case .track(.push), .readBack: return []
         default: break
@@ -118,9 +105,8 @@ public struct AltcraftServer: VendorAdapter {
     }
 }
 
-extension EngagementOperation {
-    /// The contact's key: the contact that it was captured for, else the subject, which is the contact at a back end (V4).
-    var contactKey: String { (contact ?? subject.rawValue).trimmed }
+extension AltcraftServer.Step: ServerStep {
+    public static var initial: Self { Self() }
 }
 
 /// The key by which the platform finds a contact's profile.
@@ -145,7 +131,6 @@ struct ProfileKey: Hashable, Sendable {
 
     /// Creates the key from a text; nil if it does not have the form that the matching needs.
     init?(text key: String, _ settings: AltcraftServerSettings) {
-        RuleID.altcraft("V4").fire()
         matching = settings.matching
         switch settings.matching {
         case .custom: (field, text) = (settings.matchingField, key)

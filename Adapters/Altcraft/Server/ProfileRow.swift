@@ -100,14 +100,13 @@ struct ProfileRow: Sendable {
 
     private mutating func add(_ change: TagChange, _ step: AltcraftServer.Step?) {
         guard !settings.tagsField.isEmpty else { return findings.append(FindingRow.tagsField.at("action.tags")) }
-        RuleID.altcraft("F14").fire()
         func texts(_ tags: some Sequence<Tag>) -> JSONValue { .array(tags.map { .string($0.rawValue) }) }
         if change.replace != nil {
             fields[settings.tagsField] = texts(change.applied(to: []).sorted())
         } else if !change.remove.isEmpty || !change.add.isEmpty {
             let deletes = step?.addsTags != true && !change.remove.isEmpty
             let value = texts(deletes ? change.remove : change.add)
-            fields[settings.tagsField] = ProfileFields.update(deletes ? "delete" : "add", value, .altcraft("F9"))
+            fields[settings.tagsField] = ProfileFields.update(deletes ? "delete" : "add", value)
         }
     }
 
@@ -128,7 +127,6 @@ struct ProfileRow: Sendable {
 
     private mutating func add(_ targets: [SubscriptionTarget], status: String, fields plain: JSONValue?) {
         guard !targets.isEmpty else { return }
-        RuleID.altcraft("V13").fire()
         fields[Self.subscriptions] = .array(
             targets.map { .object(ImportSubscription.table.object($0.record(status: status, fields: plain))) }
         )

@@ -3,14 +3,7 @@ import PatchbayAltcraft
 
 /// The server API's own findings. No finding holds a personal value.
 enum ServerFinding: Sendable {
-    static let keyBlank = FindingRow(
-        "altcraft.server.key.blank",
-        .error,
-        .missing,
-        rule: .altcraft("V4"),
-        reason: "The operation names no contact, and its subject is blank",
-        remedy: "Give the contact, or use the contact's key as subject."
-    )
+    static let keyBlank = row(.keyBlank, "V4")
     static let keyForm = FindingRow(
         "altcraft.server.key.form",
         .error,
@@ -27,13 +20,7 @@ enum ServerFinding: Sendable {
         reason: "The contact has another key, and a key cannot be changed here, so the identifier is left out",
         remedy: "Write to the other contact under its own key."
     )
-    static let keyKnown = FindingRow(
-        "altcraft.server.key.known",
-        .note,
-        rule: .altcraft("V4"),
-        reason: "The identifier is the contact's key, which every request contains, so there is nothing else to send",
-        remedy: "No action is needed."
-    )
+    static let keyKnown = row(.keyKnown, "V4")
     static let option = FindingRow(
         "altcraft.server.option.unknown",
         .warning,
@@ -49,14 +36,7 @@ enum ServerFinding: Sendable {
         reason: "The settings name no profile field for this kind of identifier, so it is left out",
         remedy: "Add it to identifierFields."
     )
-    static let empty = FindingRow(
-        "altcraft.server.nothing",
-        .error,
-        .missing,
-        rule: .altcraft("V5"),
-        reason: "The operation contains no value that can be sent",
-        remedy: "Name at least one value."
-    )
+    static let empty = row(.empty, "V5", reason: "The operation contains no value that can be sent")
     static let reserved = FindingRow(
         "altcraft.server.field.reserved",
         .warning,
@@ -137,30 +117,9 @@ enum ServerFinding: Sendable {
         reason: "The platform does not know the contact, and no more opt-outs of such contacts can be kept",
         remedy: "Create the contact, then replay the operation."
     )
-    static let contactSwitch = FindingRow(
-        "altcraft.server.contactSwitch",
-        .error,
-        .unsupported,
-        rule: .altcraft("V4"),
-        reason: "There is no log-in at a back end: each operation names its contact",
-        remedy: "Give the contact with each operation."
-    )
-    static let device = FindingRow(
-        "altcraft.server.device",
-        .error,
-        .unsupported,
-        rule: .altcraft("V12"),
-        reason: "Devices register themselves",
-        remedy: "Use the vendor's device API in the app."
-    )
-    static let consent = FindingRow(
-        "altcraft.server.consent",
-        .error,
-        .unsupported,
-        rule: .altcraft("V13"),
-        reason: "The vendor has no record of consent",
-        remedy: "Write it as a subscription, or as an attribute of its own."
-    )
+    static let contactSwitch = row(.contactSwitch, "V4")
+    static let device = row(.device, "V12")
+    static let consent = row(.consent, "V13", reason: "The vendor has no record of consent")
     static let eventKind = FindingRow(
         "altcraft.server.event.kind",
         .error,
@@ -257,10 +216,9 @@ enum ServerFinding: Sendable {
         reason: "The database has no such profile",
         remedy: "No action is needed."
     )
-    static let nothingToLeave = FindingRow(
-        "altcraft.server.nothingToLeave",
-        .note,
-        rule: .altcraft("V14"),
+    static let nothingToLeave = row(
+        .nothingToLeave,
+        "V14",
         reason: "The contact has no active subscription, so there is nothing to suspend",
         remedy: "No action is needed."
     )
@@ -272,19 +230,10 @@ enum ServerFinding: Sendable {
         reason: "The query is unknown",
         remedy: "Ask for profiles, with from, limit from 1 to 1,000, query and fields."
     )
-    static let closed = FindingRow(
-        "altcraft.server.closed",
-        .note,
-        .throttled,
-        rule: .altcraft("V21"),
-        reason: "The vendor asked for a pause, or is failing; nothing is sent until the pause is over",
-        remedy: "Wait."
-    )
-    static let unauthenticated = FindingRow(
-        "altcraft.server.reply.unauthenticated",
-        .error,
+    static let closed = row(.closed, "V21")
+    static let unauthenticated = row(
         .unauthenticated,
-        rule: .altcraft("V2"),
+        "V2",
         reason: "The vendor does not accept the API token",
         remedy: "Check apiToken, then resume the provider."
     )
@@ -296,21 +245,16 @@ enum ServerFinding: Sendable {
         reason: "The account's tariff has reached its limit",
         remedy: "Have the vendor raise it, then resume the provider."
     )
-    static let forbidden = FindingRow(
-        "altcraft.server.reply.forbidden",
-        .error,
+    static let forbidden = row(
         .forbidden,
-        rule: .altcraft("V10"),
+        "V10",
         reason: "The token may not do this",
         remedy:
             "Give the token's role the permission (deleting profiles needs one of its own), then resume the provider."
     )
-    static let notFound = FindingRow(
-        "altcraft.server.reply.notFound",
-        .error,
+    static let notFound = row(
         .notFound,
-        rule: .altcraft("V15"),
-        reason: "The vendor has nothing of that name",
+        "V15",
         remedy: "Check the contact's key, the pixel and the database in the platform."
     )
     static let tooLarge = FindingRow(
@@ -321,30 +265,13 @@ enum ServerFinding: Sendable {
         reason: "The vendor does not accept so much at once",
         remedy: "Set profilesPerRequest or bytesPerRequest lower."
     )
-    static let tooOften = FindingRow(
-        "altcraft.server.reply.tooOften",
-        .error,
-        .throttled,
-        rule: .altcraft("V21"),
-        reason: "The vendor receives too many requests",
+    static let tooOften = row(
+        .tooOften,
+        "V21",
         remedy: "No action is needed. The request is repeated. If this persists, set a rate."
     )
-    static let unavailable = FindingRow(
-        "altcraft.server.reply.unavailable",
-        .error,
-        .unavailable,
-        rule: .altcraft("V22"),
-        reason: "The vendor is temporarily unavailable",
-        remedy: "No action is needed. The request is repeated."
-    )
-    static let noReply = FindingRow(
-        "altcraft.server.reply.none",
-        .error,
-        .unreachable,
-        rule: .altcraft("V22"),
-        reason: "The vendor did not reply",
-        remedy: "No action is needed. The request is repeated."
-    )
+    static let unavailable = row(.unavailable, "V22")
+    static let noReply = row(.noReply, "V22")
     static let unreadable = FindingRow(
         "altcraft.server.reply.unreadable",
         .error,
@@ -353,23 +280,18 @@ enum ServerFinding: Sendable {
         reason: "The reply has a success status but not the form that the vendor documents",
         remedy: "No action is needed. The request is repeated. If this persists, check which server answers at apiUrl."
     )
-    static let page = FindingRow(
-        "altcraft.server.reply.page",
-        .error,
-        .unreachable,
-        rule: .altcraft("V23"),
-        reason: "The reply is a web page instead of the vendor's reply",
-        remedy: "No action is needed. The request is repeated. If this persists, check for a proxy or firewall "
-            + "between this machine and the vendor."
-    )
-    static let refused = FindingRow(
-        "altcraft.server.reply.refused",
-        .error,
-        .invalid,
-        rule: .altcraft("V10"),
-        reason: "The vendor refused it",
-        remedy: "Correct the cause that the vendor's error code names, then replay the operation."
-    )
+    static let page = row(.page, "V23")
+    static let refused = row(.refused, "V10")
+
+    /// Returns a row that other vendors' server APIs have, too.
+    private static func row(
+        _ template: ServerFindingTemplate,
+        _ rule: String? = nil,
+        reason: String? = nil,
+        remedy: String? = nil
+    ) -> FindingRow {
+        template.row("altcraft.server", rule: rule.map(RuleID.altcraft), reason: reason, remedy: remedy)
+    }
 
     /// Every row, for the descriptor. The last rows are those of fields and pushes, which both APIs share.
     static let all: [FindingRow] = [

@@ -4,11 +4,23 @@ import PatchbayJSON
 import PatchbayModel
 
 extension AltcraftServer {
-    /// The state that all lanes share: the retry time and the owed opt-outs. It contains no personal values.
-    public struct Memory: AdapterMemory {
-        /// The number of failed requests in a row, and the time of the next request in any lane.
-        var failures = 0
-        var closedUntil: Instant?
+    public static let conventions = ServerConventions<Endpoint>(
+        replies: .altcraftServer,
+        pace: ServerPace.pace,
+        findings: .init(
+            contactSwitch: ServerFinding.contactSwitch,
+            device: ServerFinding.device,
+            consent: ServerFinding.consent,
+            optionUnknown: ServerFinding.option,
+            closed: ServerFinding.closed,
+            forbidden: ServerFinding.forbidden,
+            refused: ServerFinding.refused
+        )
+    )
+
+    /// The state that all lanes share: the pauses and the owed opt-outs. It contains no personal values.
+    public struct Memory: ServerAPIMemory {
+        public var server = ServerMemory()
 
         /// Opt-outs of contacts that the platform does not know yet, oldest first.
         var owed: [Owed]?
@@ -65,7 +77,7 @@ extension ProfileKey {
 /// Intervals and limits; the vendor documents none.
 enum ServerPace: Sendable {
     /// A backoff of 2 s, doubled after each failure, at most five minutes, with random variation between clients (V22).
-    static let backoff = Backoff.doubling(from: .seconds(2), upTo: .seconds(300), jitter: 0.25)
+    static let pace = TokenPolicy(backoff: .doubling(from: .seconds(2), upTo: .seconds(300), jitter: 0.25))
     /// Profiles that are looked up at once.
     static let lookUps = 100
 }

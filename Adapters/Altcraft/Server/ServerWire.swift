@@ -110,7 +110,6 @@ struct GoalRecord: Sendable {
         guard case .track(.custom(let name, let attributes)) = operation.action,
             let key = ProfileKey(operation, settings)
         else { return nil }
-        RuleID.altcraft("V16").fire()
         (self.settings, self.key, self.name) = (settings, key, name.trimmed)
         value = Self.value(attributes, settings)
         date = operation.capturedAt.text
@@ -191,7 +190,6 @@ struct PushRecord: Sendable {
         guard case .track(.push(let interaction, let payload, _)) = operation.action,
             let events = Self.events(interaction), let uid = Self.uid(payload, settings)
         else { return nil }
-        RuleID.altcraft("V19").fire()
         (self.events, self.uid) = (events, uid)
     }
 
@@ -254,7 +252,6 @@ struct PageQuestion: Sendable {
 
     /// The profiles of these keys, with their addresses.
     init(keys: [ProfileKey]) {
-        RuleID.altcraft("V14").fire()
         let field = keys.first?.field ?? ""
         var texts: [JSONValue] = []
         for key in keys { texts += key.spellings.map(JSONValue.string) }
@@ -295,9 +292,7 @@ struct ServerRequests: Sendable {
     let settings: AltcraftServerSettings
 
     private func post<Record>(_ method: String, _ table: FieldTable<Record>, _ record: Record) -> WireRequest {
-        RuleID.altcraft("V1").fire()
-        RuleID.altcraft("V2").fire()
-        return WireRequest(
+        WireRequest(
             "POST",
             "\(settings.apiURL)/api/v1.1/\(method)",
             headers: [
@@ -309,13 +304,11 @@ struct ServerRequests: Sendable {
     }
 
     func profiles(_ rows: [JSONValue]) -> WireRequest {
-        RuleID.altcraft("V5").fire()
-        return post("profiles/import_batch", BatchRecord.table, BatchRecord(settings: settings, rows: rows))
+        post("profiles/import_batch", BatchRecord.table, BatchRecord(settings: settings, rows: rows))
     }
 
     func deletion(of key: ProfileKey) -> WireRequest {
-        RuleID.altcraft("V15").fire()
-        return post("profiles/delete", DeletionRecord.table, DeletionRecord(settings: settings, key: key))
+        post("profiles/delete", DeletionRecord.table, DeletionRecord(settings: settings, key: key))
     }
 
     func goal(_ record: GoalRecord) -> WireRequest { post("goals/register", GoalRecord.table, record) }
@@ -323,7 +316,6 @@ struct ServerRequests: Sendable {
     func push(_ record: PushRecord) -> WireRequest { post("pushes/post_events", PushRecord.table, record) }
 
     func page(_ question: PageQuestion) -> WireRequest {
-        RuleID.altcraft("V20").fire()
         var request = post("profiles/list", PageRecord.table, PageRecord(settings: settings, question: question))
         // A thousand profiles with all their fields: the usual limit of a reply would cut such a page.
         request.replyLimit = 64 << 20

@@ -49,7 +49,15 @@ enum ServerFixture {
             memory: .init(
                 expected: AltcraftServerScene.expectedState,
                 stored: [
-                    StoredState(version: 1, part: .memory, json: ["failures": 2, "closedUntil": 1_930_806_911_042]),
+                    StoredState(
+                        version: 1,
+                        part: .memory,
+                        json: [
+                            "server": [
+                                "isRefused": false, "tokenFailures": 0, "failures": 2, "closedUntil": 1_930_806_911_042,
+                            ]
+                        ]
+                    ),
                     StoredState(
                         version: 1,
                         part: .step,

@@ -3,7 +3,7 @@ public import PatchbayJSON
 public import PatchbayModel
 
 /// Contacts as rows of the data extension. A query returns text in lower-case columns, without their types.
-extension SalesforceServer: ContactAPI {
+extension SalesforceServer {
     /// The kind of identifier that is a contact's key.
     public var keyKind: IdentifierKind { .external }
 

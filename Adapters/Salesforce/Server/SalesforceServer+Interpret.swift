@@ -4,101 +4,51 @@ import PatchbayModel
 import PatchbaySalesforce
 
 extension SalesforceServer {
-    public func interpret(_ exchange: Exchange<Self>, memory: inout Memory) -> Interpretation<Self> {
-        let row = ReplyTable.salesforceServer.row(for: exchange.outcome)
-        if exchange.endpoint == .token { return interpretToken(exchange, row, &memory) }
-        if exchange.outcome.reply?.status == 401 {
-            RuleID.salesforce("V3").fire()
-            return memory.interpretRefusedToken(exchange) ?? suspending(exchange, ServerFinding.tokenRefusedTwice)
-        }
-        switch row.meaning {
-        case .accepted, .refused, .suspend: memory.heard(at: exchange.moment.now)
-        case .retry: return interpretFailure(exchange, row, &memory)
-        }
-        switch (row.meaning, exchange.endpoint) {
-        case (.suspend, _): return suspending(exchange, row.finding ?? ServerFinding.forbidden)
-        case (.refused, let endpoint): return interpretRefusal(exchange, of: endpoint, row, &memory)
-        case (_, .rows), (_, .createContact), (_, .updateContact): return taken(exchange)
-        case (_, .asyncRows): return interpretJob(exchange, row, &memory)
-        case (_, .asyncStatus): return interpretStatus(exchange, row, &memory)
-        case (_, .asyncResults): return interpretResults(exchange, row, &memory)
-        case (_, .deleteContacts): return interpretDeletion(exchange, row, &memory)
-        case (_, .event):
-            let id = exchange.outcome.reply?.json?["eventInstanceId"]
-            return Interpretation(exchange.operations) { _ in .accepted(ServerFinding.eventTaken.at(), answer: id) }
-        case (_, .readRows): return interpretPage(exchange, row, &memory)
-        case (_, .token): return Interpretation()
+    public func interpretAccepted(_ exchange: Exchange<Self>, memory: inout Memory) -> Interpretation<Self>? {
+        switch exchange.endpoint {
+        case .rows, .createContact, .updateContact: Interpretation(finalVerdicts(exchange.operations))
+        case .asyncRows: interpretJob(exchange)
+        case .asyncStatus: interpretStatus(exchange)
+        case .asyncResults: interpretResults(exchange)
+        case .deleteContacts: interpretDeletion(exchange)
+        case .event: interpretEvent(exchange)
+        case .readRows: interpretPage(exchange)
+        case .token: Interpretation()
         }
     }
 
-    // MARK: Tokens
-
-    private func interpretToken(_ exchange: Exchange<Self>, _ row: ReplyRow, _ memory: inout Memory)
-        -> Interpretation<Self>
+    /// Reads the REST host that comes with a token. A client that is refused once asks once more.
+    public func interpretException(_ exchange: Exchange<Self>, _ row: ReplyRow, memory: inout Memory)
+        -> Interpretation<Self>?
     {
-        if settings.restURL.isEmpty, row.meaning == .accepted, let reply = exchange.outcome.reply,
-            reply.accessToken != nil
-        {
+        guard exchange.endpoint == .token, let reply = exchange.outcome.reply else { return nil }
+        if settings.restURL.isEmpty, row.meaning == .accepted, reply.accessToken != nil {
             guard let host = ServerToken.host(reply.json?["rest_instance_url"]?.string) else {
                 return Interpretation(suspension: ServerFinding.hostUnknown.at())
             }
             memory.restURL = host
         }
-        if exchange.outcome.reply?.status == 401, memory.asksForTokenAgain(exchange, ServerPace.tokens) {
-            RuleID.salesforce("V3").fire()
-            return Interpretation()
-        }
-        return memory.interpretToken(exchange, row.meaning, asked: asked(exchange), ServerPace.tokens)
-            ?? Interpretation(suspension: ServerFinding.tokenRefused.at())
+        return reply.status == 401 && memory.asksForTokenAgain(exchange, ServerPace.tokens) ? Interpretation() : nil
     }
-
-    private func suspending(_ exchange: Exchange<Self>, _ row: FindingRow) -> Interpretation<Self> {
-        var meaning = Interpretation<Self>(exchange.operations) { .inProgress($0.step) }
-        meaning.suspension = row.at(detail: exchange.outcome.reply.map { "HTTP \($0.status)" })
-        return meaning
-    }
-
-    // MARK: Failures
 
     /// Returns the delay that the vendor asks for, in its header or in the body.
-    private func asked(_ exchange: Exchange<Self>) -> Duration? {
-        let inBody = exchange.outcome.reply?.retryAfterInBody
-        let asked = exchange.retryAfter ?? inBody
-        if asked != nil { RuleID.salesforce("V26").fire() }
-        return asked
+    public func requestedDelay(_ exchange: Exchange<Self>) -> Duration? {
+        exchange.retryAfter ?? exchange.outcome.reply?.retryAfterInBody
     }
 
-    /// Handles a temporary failure: every lane waits, and the operations' own delays grow.
-    private func interpretFailure(_ exchange: Exchange<Self>, _ row: ReplyRow, _ memory: inout Memory)
-        -> Interpretation<Self>
-    {
+    public func verdict(on pending: Pending<Self>, afterFailureOf exchange: Exchange<Self>) -> Verdict<Self>? {
         let isUncertain = exchange.mayHaveWorked && exchange.outcome.reply?.status != 503
-        let isLost = exchange.endpoint == .event && isUncertain && settings.uncertainEvents == .reject
-        return memory.stayAway(exchange, asked: asked(exchange), ServerPace.tokens) { _ in
-            isLost ? .rejected(ServerFinding.eventUnknown.at("action.event")) : nil
-        }
-    }
-
-    /// Handles a success without the expected content as a missing reply.
-    private func notUnderstood(_ exchange: Exchange<Self>, _ row: ReplyRow, _ memory: inout Memory)
-        -> Interpretation<Self>
-    {
-        RuleID.salesforce("V29").fire()
-        return interpretFailure(exchange, row, &memory)
+        guard exchange.endpoint == .event, isUncertain, settings.uncertainEvents == .reject else { return nil }
+        return .rejected(ServerFinding.eventUnknown.at("action.event"))
     }
 
     // MARK: Refusals
 
-    private func interpretRefusal(
-        _ exchange: Exchange<Self>,
-        of endpoint: Endpoint,
-        _ row: ReplyRow,
-        _ memory: inout Memory
-    ) -> Interpretation<Self> {
-        let finding = row.finding ?? ServerFinding.refused
+    public func interpretRefusal(_ exchange: Exchange<Self>, _ finding: FindingRow) -> Interpretation<Self> {
+        let endpoint = exchange.endpoint
         switch endpoint {
         case .rows, .asyncRows, .readRows:
-            if finding == ServerFinding.notFound { return suspending(exchange, ServerFinding.dataExtensionUnknown) }
+            if finding == ServerFinding.notFound { return suspended(exchange, ServerFinding.dataExtensionUnknown) }
         case .createContact where finding == ServerFinding.conflict,
             .updateContact where finding == ServerFinding.notFound || finding == ServerFinding.hiddenRefusal:
             let other: Settings.Verb = endpoint == .createContact ? .update : .create
@@ -116,72 +66,56 @@ extension SalesforceServer {
         return halved(exchange.operations, finding)
     }
 
-    /// Splits a refused group in halves until the bad operation is alone and is rejected (V10).
+    /// Splits a refused group in halves until the operation at fault is alone (V10). Rows leave the refused job.
     private func halved(
         _ operations: [Pending<Self>],
         of rows: Int? = nil,
         _ finding: FindingRow,
         vendor: VendorReply? = nil
-    )
-        -> Interpretation<Self>
-    {
-        let count = max(operations.count, rows ?? 0)
-        guard count > 1 else {
-            var finding = finding.at("action")
-            finding.vendor = vendor
-            return Interpretation(operations) { _ in .rejected(finding) }
+    ) -> Interpretation<Self> {
+        var rejection = finding.at("action")
+        rejection.vendor = vendor
+        return halved(operations, of: rows ?? 0, rejecting: rejection) { step in
+            step = Step(lostJobs: step.lostJobs, verb: step.verb)
         }
-        RuleID.salesforce("V10").fire()
-        return Interpretation(operations) { .inProgress($0.again(atMost: (count + 1) / 2)) }
     }
 
-    // MARK: Yes
+    // MARK: Accepted requests
 
     /// Returns the verdicts after a successful write. An operation whose values a later one of the same request replaced
     /// completely is superseded.
-    private func taken(_ exchange: Exchange<Self>) -> Interpretation<Self> {
-        Interpretation(finalVerdicts(exchange.operations))
-    }
-
     private func finalVerdicts(_ operations: [Pending<Self>]) -> [OperationID: Verdict<Self>] {
         let cells = Dictionary(operations.map { ($0.id, self.cells(of: $0.operation)) }) { first, _ in first }
         var verdicts: [OperationID: Verdict<Self>] = [:]
         for row in ContactRow.folding(operations, self.cells) {
             for id in row.operations {
                 let later = row.replacement(of: id, cells[id] ?? [])
-                if later != nil { RuleID.salesforce("V43").fire() }
                 verdicts[id] = later.map { .superseded(by: $0) } ?? .accepted()
             }
         }
         return verdicts
     }
 
-    private func interpretDeletion(_ exchange: Exchange<Self>, _ row: ReplyRow, _ memory: inout Memory)
-        -> Interpretation<Self>
-    {
-        guard exchange.outcome.reply?.json?["operationInitiated"]?.bool == true else {
-            return notUnderstood(exchange, row, &memory)
-        }
+    private func interpretDeletion(_ exchange: Exchange<Self>) -> Interpretation<Self>? {
+        guard exchange.outcome.reply?.json?["operationInitiated"]?.bool == true else { return nil }
         return Interpretation(exchange.operations) { _ in .accepted(ServerFinding.eraseLater.at()) }
     }
 
-    private func interpretPage(_ exchange: Exchange<Self>, _ row: ReplyRow, _ memory: inout Memory)
-        -> Interpretation<Self>
-    {
-        guard let page = RowsPage(exchange.outcome.reply?.json) else { return notUnderstood(exchange, row, &memory) }
+    private func interpretEvent(_ exchange: Exchange<Self>) -> Interpretation<Self> {
+        let id = exchange.outcome.reply?.json?["eventInstanceId"]
+        return Interpretation(exchange.operations) { _ in .accepted(ServerFinding.eventTaken.at(), answer: id) }
+    }
+
+    private func interpretPage(_ exchange: Exchange<Self>) -> Interpretation<Self>? {
+        guard let page = RowsPage(exchange.outcome.reply?.json) else { return nil }
         return Interpretation(exchange.operations) { _ in .accepted(answer: page.answer) }
     }
 
     // MARK: Jobs
 
-    private func interpretJob(_ exchange: Exchange<Self>, _ row: ReplyRow, _ memory: inout Memory)
-        -> Interpretation<Self>
-    {
+    private func interpretJob(_ exchange: Exchange<Self>) -> Interpretation<Self>? {
         let id = exchange.outcome.reply?.json?["requestId"]?.string
-        guard let id, exchange.outcome.reply?.status == 202, ServerToken.isJob(id) else {
-            return notUnderstood(exchange, row, &memory)
-        }
-        RuleID.salesforce("V13").fire()
+        guard let id, exchange.outcome.reply?.status == 202, ServerToken.isJob(id) else { return nil }
         let rows = ContactRow.folding(exchange.operations, cells)
         var places: [OperationID: Int] = [:]
         for (place, row) in rows.enumerated() { for id in row.operations { places[id] = place } }
@@ -195,14 +129,13 @@ extension SalesforceServer {
 
     private func poll(_ exchange: Exchange<Self>) -> When { .at(exchange.moment.now + .seconds(settings.pollSeconds)) }
 
-    private func interpretStatus(_ exchange: Exchange<Self>, _ row: ReplyRow, _ memory: inout Memory)
-        -> Interpretation<Self>
-    {
+    private func interpretStatus(_ exchange: Exchange<Self>) -> Interpretation<Self>? {
         guard let status = exchange.outcome.reply?.json?["status"], let word = status["requestStatus"]?.string else {
-            return notUnderstood(exchange, row, &memory)
+            return nil
         }
         switch word {
-        case "Complete" where status["hasErrors"]?.bool == false: return taken(exchange)
+        case "Complete" where status["hasErrors"]?.bool == false:
+            return Interpretation(finalVerdicts(exchange.operations))
         case "Complete", "Error":
             return Interpretation(exchange.operations) { pending in
                 var step = pending.step
@@ -225,9 +158,7 @@ extension SalesforceServer {
         }
     }
 
-    private func interpretResults(_ exchange: Exchange<Self>, _ row: ReplyRow, _ memory: inout Memory)
-        -> Interpretation<Self>
-    {
+    private func interpretResults(_ exchange: Exchange<Self>) -> Interpretation<Self>? {
         let first = exchange.operations.first?.step
         let hasFailed = first?.hasFailed == true
         let reply = exchange.outcome.reply?.json
@@ -235,7 +166,7 @@ extension SalesforceServer {
             // A job that ended with an error may have no results. Its rows are sent again in halves.
             return hasFailed && exchange.outcome.reply?.json != nil
                 ? halved(exchange.operations, of: first?.rows, ServerFinding.jobRefused)
-                : notUnderstood(exchange, row, &memory)
+                : nil
         }
         let page = (first?.row ?? 0) / ServerPace.resultsPage
         let awaited = min(ServerPace.resultsPage, (first?.rows ?? 0) - page * ServerPace.resultsPage)
@@ -263,13 +194,6 @@ extension SalesforceServer {
             }
         }
         return Interpretation(verdicts)
-    }
-}
-
-extension Pending<SalesforceServer> {
-    /// Returns the step for a repeat in a smaller group of at most `most` operations.
-    fileprivate func again(atMost most: Int) -> SalesforceServer.Step {
-        SalesforceServer.Step(most: most, lostJobs: step?.lostJobs, verb: step?.verb)
     }
 }
 

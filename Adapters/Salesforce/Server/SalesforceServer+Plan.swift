@@ -1,23 +1,12 @@
 public import PatchbayAdapterKit
 import PatchbayJSON
-import PatchbayModel
+public import PatchbayModel
 import PatchbaySalesforce
 
 extension SalesforceServer {
-    public func plan(_ pending: PendingOperations<Self>, memory: Memory, at moment: Moment) -> Plan<Self> {
-        let requests = ServerRequests(settings: settings, memory: memory)
-        return memory.plan(
-            pending,
-            at: moment,
-            closed: ServerFinding.closed.at(),
-            tokenLater: ServerFinding.tokenLater.at(),
-            ending: finalVerdict(without:),
-            token: {
-                RuleID.salesforce("V2").fire()
-                return Transmission(maintenanceRequest: .token, requests.token())
-            },
-            work: { transmission(for: $0, pending, requests) }
-        )
+    public func settled(in pending: PendingOperations<Self>) -> [OperationID: Verdict<Self>] {
+        let verdicts = pending.compactMap { one in finalVerdict(without: one.operation).map { (one.id, $0) } }
+        return Dictionary(verdicts) { first, _ in first }
     }
 
     /// Returns the verdict of an operation that needs no request; nil if it needs one.
@@ -38,12 +27,14 @@ extension SalesforceServer {
 
     // MARK: Requests
 
-    /// Returns the request for the first operation of the window and the operations that share it.
-    private func transmission(
-        for head: Pending<Self>,
-        _ pending: PendingOperations<Self>,
-        _ requests: ServerRequests
-    ) -> Transmission<Self> {
+    public func tokenRequest(_ memory: Memory) -> WireRequest? {
+        ServerRequests(settings: settings, memory: memory).token()
+    }
+
+    public func transmission(for head: Pending<Self>, in pending: PendingOperations<Self>, _ memory: Memory)
+        -> Transmission<Self>
+    {
+        let requests = ServerRequests(settings: settings, memory: memory)
         if let job = head.step?.job { return question(for: job, head, pending, requests) }
         switch head.operation.action {
         case .erase:
@@ -51,7 +42,6 @@ extension SalesforceServer {
             let keys = batch.map(\.operation.contactKey).eachOnce
             return Transmission(.deleteContacts, requests.deletion(of: keys), carrying: batch)
         case .track:
-            RuleID.salesforce("V25").fire()
             guard let record = JourneyRecord(head.operation, settings) else { break }
             return Transmission(.event, requests.event(record), carrying: [head])
         case .readBack(let request):
@@ -67,17 +57,15 @@ extension SalesforceServer {
         }
     }
 
-    /// Returns the operations that share a request with the first one: at most `limit` that pass the test, with the same
-    /// limit from earlier refusals (V10), at the same stage.
+    /// Returns the operations that share a request with the first one, at the same stage.
     private func group(
         of head: Pending<Self>,
         _ pending: PendingOperations<Self>,
         atMost limit: Int,
         where test: (EngagementOperation) -> Bool
     ) -> [Pending<Self>] {
-        pending.batch(min(limit, head.step?.most ?? limit)) { one in
-            !one.isImmediate && one.step?.most == head.step?.most && one.step?.job == nil
-                && one.step?.verb == head.step?.verb && test(one.operation)
+        group(of: head, in: pending, atMost: limit) { one in
+            one.step?.job == nil && one.step?.verb == head.step?.verb && test(one.operation)
         }
     }
 
@@ -91,7 +79,6 @@ extension SalesforceServer {
     private func rows(_ head: Pending<Self>, _ pending: PendingOperations<Self>, _ requests: ServerRequests)
         -> Transmission<Self>
     {
-        RuleID.salesforce("V9").fire()
         let group = group(of: head, pending, atMost: settings.rowsPerRequest) { isRow($0, .rows) }
         var columns: Set<String> = []
         let batch = group.prefix { one in
@@ -104,7 +91,6 @@ extension SalesforceServer {
     private func job(_ head: Pending<Self>, _ pending: PendingOperations<Self>, _ requests: ServerRequests)
         -> Transmission<Self>
     {
-        RuleID.salesforce("V17").fire()
         let group = group(of: head, pending, atMost: settings.rowsPerJob) { isRow($0, .asyncRows) }
         // The size of each row with its comma and of the enclosing text. Folding only reduces it.
         var size = #"{"items":[]}"#.utf8.count - 1
@@ -120,7 +106,6 @@ extension SalesforceServer {
     private func contact(_ head: Pending<Self>, _ pending: PendingOperations<Self>, _ requests: ServerRequests)
         -> Transmission<Self>
     {
-        RuleID.salesforce("V18").fire()
         let key = head.operation.contactKey
         let group = group(of: head, pending, atMost: settings.rowsPerRequest) {
             isRow($0, .contacts) && ScalarString.equal($0.contactKey, key)
@@ -147,11 +132,9 @@ extension SalesforceServer {
         _ requests: ServerRequests
     ) -> Transmission<Self> {
         guard head.step?.isDone == true, let row = head.step?.row else {
-            RuleID.salesforce("V15").fire()
             let waiting = pending.filter { $0.step?.job == job && $0.step?.isDone != true }
             return Transmission(.asyncStatus, requests.status(of: job), carrying: waiting)
         }
-        RuleID.salesforce("V16").fire()
         let page = row / ServerPace.resultsPage
         let waiting = pending.filter { one in
             one.step?.job == job && one.step?.isDone == true

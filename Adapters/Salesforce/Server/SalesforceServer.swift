@@ -7,7 +7,7 @@ import PatchbaySalesforce
 ///
 /// A subject is a contact. Changes to contacts become rows of a data extension, at once or in jobs, or attributes of the
 /// contacts themselves. Events enter journeys. All lanes share one token and one retry time.
-public struct SalesforceServer: VendorAdapter {
+public struct SalesforceServer: ServerAPI {
     public typealias Settings = SalesforceServerSettings
 
     /// The requests of this API.
@@ -38,8 +38,7 @@ public struct SalesforceServer: VendorAdapter {
 
     /// The progress of an operation.
     public struct Step: Codable, Sendable, Equatable {
-        /// The maximum number of operations in its request, after a refusal of a larger group.
-        var most: Int?
+        public var most: Int?
         /// The job with the operation's row.
         var job: String?
         /// Its row in the job, from 0, and how many the job has.
@@ -68,32 +67,26 @@ public struct SalesforceServer: VendorAdapter {
 
     // MARK: Capture
 
-    public func examine(_ operation: EngagementOperation) -> [Finding] {
-        let options = ServerOptions(operation)
-        return problems(ofKeyOf: operation) + options.findings + judge(operation, options)
-    }
+    public func problems(ofOptionsOf operation: EngagementOperation) -> [Finding] { ServerOptions(operation).findings }
 
-    private func judge(_ operation: EngagementOperation, _ options: ServerOptions) -> [Finding] {
+    public func problems(ofContentOf operation: EngagementOperation) -> [Finding] {
         switch operation.action {
         case .identify, .changeAttributes, .changeTags, .changeSubscription:
-            let route = options.route ?? settings.route
+            let route = route(of: operation)
             guard route == .contacts || !settings.dataExtension.isEmpty else {
                 return [ServerFinding.dataExtensionMissing.at("options.\(Self.descriptor.id.rawValue).route")]
             }
             return ServerCells(operation, route, settings).findings
-        case .switchContact: return [ServerFinding.contactSwitch.at("action.switch")]
-        case .registerDevice: return [ServerFinding.device.at("action.device")]
-        case .setConsent: return [ServerFinding.consent.at("action")]
         case .track(.custom(let name, let attributes)): return JourneyEvent.problems(name, attributes)
         case .track(.push): return [ServerFinding.push.at("action.event")]
         case .track: return [ServerFinding.eventKind.at("action.event")]
         case .readBack(let request): return RowsQuestion.problems(of: request, settings)
         case .unregister, .erase: return []
-        @unknown default: return [ServerFinding.actionUnknown.at("action")]
+        default: return [ServerFinding.actionUnknown.at("action")]
         }
     }
 
-    private func problems(ofKeyOf operation: EngagementOperation) -> [Finding] {
+    public func problems(ofKeyOf operation: EngagementOperation) -> [Finding] {
         let key = operation.contactKey
         if key.isEmpty { return [ServerFinding.keyBlank.at("contact")] }
         guard key.utf16.count > ContactKeyRules.usualLimit else { return [] }
@@ -103,6 +96,10 @@ public struct SalesforceServer: VendorAdapter {
     public func place(_ operation: EngagementOperation) -> Place {
         Place(of: operation.subject, inPoolOf: settings.lanes)
     }
+}
+
+extension SalesforceServer.Step: ServerStep {
+    public static var initial: Self { Self() }
 }
 
 /// The options of an operation that override settings.
@@ -134,14 +131,6 @@ struct ServerOptions: Sendable {
 
     /// The name of the option with the contact's addresses.
     static let address = "address"
-}
-
-extension EngagementOperation {
-    /// The contact's key: the contact that it was captured for, else the subject, which is the contact at a back end (V37).
-    var contactKey: String {
-        RuleID.salesforce("V37").fire()
-        return (contact ?? subject.rawValue).trimmed
-    }
 }
 
 extension ReadRequest {

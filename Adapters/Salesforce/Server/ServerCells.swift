@@ -37,7 +37,6 @@ struct ServerCells: Sendable {
         isPart: Bool = false
     ) {
         (self.route, self.settings) = (route, settings)
-        RuleID.salesforce("V6").fire()
         switch operation.action {
         case .identify(let identifiers): add(identifiers, key: operation.contactKey)
         case .changeAttributes(let changes): add(changes)
@@ -81,7 +80,6 @@ struct ServerCells: Sendable {
     }
 
     private mutating func add(_ change: TagChange) {
-        RuleID.salesforce("V40").fire()
         var states: [Tag: Bool] = [:]
         if let replace = change.replace {
             // A tag without a column can't be removed.
@@ -96,7 +94,6 @@ struct ServerCells: Sendable {
     }
 
     private mutating func add(_ subscription: Subscription) {
-        RuleID.salesforce("V41").fire()
         let path = "action.subscription"
         guard subscription.channel != .inApp else {
             return findings.append(ServerFinding.subscriptionChannel.at("\(path).channel"))
@@ -150,17 +147,13 @@ struct ServerCells: Sendable {
         return settings.columns.isEmpty || settings.columns.contains { $0.isSameColumn(as: name) }
     }
 
-    private var removed: JSONValue {
-        RuleID.salesforce("V42").fire()
-        return settings.unset == .blank ? "" : .null
-    }
+    private var removed: JSONValue { settings.unset == .blank ? "" : .null }
 
     /// Returns the value in the vendor's form: text, number or Boolean; nil for a list or an object.
     ///
     /// Days are `YYYY-MM-DD`, times `HH:MM`, points in time RFC 3339 in UTC, countries two letters. Choices are joined by
     /// semicolons.
     private static func json(_ value: AttributeValue) -> JSONValue? {
-        RuleID.salesforce("V38").fire()
         switch value {
         case .boolean(let value): return .bool(value)
         case .integer, .decimal: return value.plainText.flatMap(JSONNumber.init(text:)).map(JSONValue.number)
@@ -200,7 +193,6 @@ enum ContactAddress: Sendable {
 
     /// Returns the first missing requirement of the values' sets; nil if all are complete.
     static func missing(in cells: [ServerCells.Cell]) -> String? {
-        RuleID.salesforce("V47").fire()
         let places = cells.compactMap { AttributeSetPlace($0.name) }
         let sets = Set(places.map(\.set))
         return required.first { set, part in

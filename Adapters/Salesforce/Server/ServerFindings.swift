@@ -3,14 +3,7 @@ import PatchbaySalesforce
 
 /// All findings of the server API. No finding holds a personal value.
 enum ServerFinding: Sendable {
-    static let keyBlank = FindingRow(
-        "salesforce.server.key.blank",
-        .error,
-        .missing,
-        rule: .salesforce("V37"),
-        reason: "The operation names no contact, and its subject is blank",
-        remedy: "Give the contact, or use the contact's key as subject."
-    )
+    static let keyBlank = row(.keyBlank, "V37")
     static let keyLong = FindingRow(
         "salesforce.server.key.long",
         .warning,
@@ -27,13 +20,7 @@ enum ServerFinding: Sendable {
         reason: "The identifier is not the contact's key, and a key cannot be changed here",
         remedy: "Write to the other contact under its own key."
     )
-    static let keyKnown = FindingRow(
-        "salesforce.server.key.known",
-        .note,
-        rule: .salesforce("V37"),
-        reason: "The identifier is the contact's key, which every request contains, so there is nothing else to send",
-        remedy: "No action is needed."
-    )
+    static let keyKnown = row(.keyKnown, "V37")
     static let optionUnknown = FindingRow(
         "salesforce.server.option.unknown",
         .warning,
@@ -107,13 +94,7 @@ enum ServerFinding: Sendable {
         reason: "The vendor refused the row",
         remedy: "Correct the value that the vendor's error code names, then replay the operation."
     )
-    static let empty = FindingRow(
-        "salesforce.server.nothing",
-        .error,
-        .missing,
-        reason: "The operation contains no value that can be written",
-        remedy: "Name at least one value."
-    )
+    static let empty = row(.empty)
     static let unnamed = FindingRow(
         "salesforce.server.name.missing",
         .warning,
@@ -174,14 +155,7 @@ enum ServerFinding: Sendable {
         reason: "The text is longer than the 4,000 characters that a column can hold, so it is not sent",
         remedy: "Send a shorter text."
     )
-    static let arithmetic = FindingRow(
-        "salesforce.server.value.arithmetic",
-        .warning,
-        .unsupported,
-        rule: .salesforce("V38"),
-        reason: "A value can be set or removed here, not added to",
-        remedy: "Set the whole value."
-    )
+    static let arithmetic = row(.arithmetic, "V38")
     static let channelMissing = FindingRow(
         "salesforce.server.sets.channel",
         .error,
@@ -231,38 +205,14 @@ enum ServerFinding: Sendable {
         reason: "A boolean column stores only the state, not when, where or how the person decided",
         remedy: "Set them as attributes if the account needs them."
     )
-    static let contactSwitch = FindingRow(
-        "salesforce.server.contactSwitch",
-        .error,
-        .unsupported,
-        rule: .salesforce("V37"),
-        reason: "There is no log-in at a back end: each operation names its contact",
-        remedy: "Give the contact with each operation."
+    static let contactSwitch = row(.contactSwitch, "V37")
+    static let device = row(
+        .device,
+        "V45",
+        reason: "Devices register themselves; one that a back end writes stays out of reach"
     )
-    static let device = FindingRow(
-        "salesforce.server.device",
-        .error,
-        .unsupported,
-        rule: .salesforce("V45"),
-        reason: "Devices register themselves; one that a back end writes stays out of reach",
-        remedy: "Use the vendor's device API in the app."
-    )
-    static let consent = FindingRow(
-        "salesforce.server.consent",
-        .error,
-        .unsupported,
-        rule: .salesforce("V41"),
-        reason: "The vendor's API has no record of consent",
-        remedy: "Write it as a subscription, or as an attribute of its own."
-    )
-    static let push = FindingRow(
-        "salesforce.server.event.push",
-        .foreign,
-        .unsupported,
-        rule: .salesforce("V23"),
-        reason: "Push messages are seen by devices, not by a back end",
-        remedy: "Use the vendor's device API in the app."
-    )
+    static let consent = row(.consent, "V41")
+    static let push = row(.push, "V23")
     static let eventKind = FindingRow(
         "salesforce.server.event.kind",
         .error,
@@ -312,13 +262,7 @@ enum ServerFinding: Sendable {
             + "be undone. Rows of data extensions that are not linked to contacts remain",
         remedy: "Delete rows of such data extensions in the account."
     )
-    static let nothingToLeave = FindingRow(
-        "salesforce.server.nothingToLeave",
-        .note,
-        rule: .salesforce("V6"),
-        reason: "A back end has no registration to remove: the account keeps its rows",
-        remedy: "No action is needed. To remove the contacts, erase them."
-    )
+    static let nothingToLeave = row(.nothingToLeave, "V6")
     static let question = FindingRow(
         "salesforce.server.question",
         .error,
@@ -327,45 +271,19 @@ enum ServerFinding: Sendable {
         reason: "The query is unknown",
         remedy: "Ask for rows, with page from 1 and pageSize from 1 to 2,500."
     )
-    static let actionUnknown = FindingRow(
-        "salesforce.server.action.unknown",
-        .error,
-        .unsupported,
-        reason: "This version does not support the operation",
-        remedy: "Update the adapter."
-    )
-    static let closed = FindingRow(
-        "salesforce.server.closed",
-        .note,
-        .throttled,
-        rule: .salesforce("V26"),
-        reason: "The vendor asked for a pause, or is failing; nothing is sent until the pause is over",
-        remedy: "Wait."
-    )
-    static let tokenLater = FindingRow(
-        "salesforce.server.token.later",
-        .note,
-        .unavailable,
-        rule: .salesforce("V28"),
-        reason: "No access token is available; it is requested again later",
-        remedy: "Wait, or check the account's host for tokens."
-    )
-    static let tokenRefused = FindingRow(
-        "salesforce.server.token.refused",
-        .error,
-        .unauthenticated,
-        rule: .salesforce("V1"),
+    static let actionUnknown = row(.actionUnknown)
+    static let closed = row(.closed, "V26")
+    static let tokenLater = row(.tokenLater, "V28")
+    static let tokenRefused = row(
+        .tokenRefused,
+        "V1",
         reason:
-            "The vendor gave no access token: the client is unknown, or not permitted for this business unit "
-            + "and these scopes",
+            "The vendor gave no access token: the client is unknown, or not permitted for this business unit and these scopes",
         remedy: "Check clientId, clientSecret, accountId and scope, then resume the provider."
     )
-    static let tokenRefusedTwice = FindingRow(
-        "salesforce.server.token.refusedTwice",
-        .error,
-        .unauthenticated,
-        rule: .salesforce("V3"),
-        reason: "The vendor also refused a new access token",
+    static let tokenRefusedTwice = row(
+        .tokenRefusedTwice,
+        "V3",
         remedy: "Check the package's permissions and business units, then resume the provider."
     )
     static let hostUnknown = FindingRow(
@@ -376,14 +294,7 @@ enum ServerFinding: Sendable {
         reason: "The token came without a REST host that can be used",
         remedy: "Set restUrl, then resume the provider."
     )
-    static let throttled = FindingRow(
-        "salesforce.server.reply.tooOften",
-        .error,
-        .throttled,
-        rule: .salesforce("V26"),
-        reason: "The vendor receives too many requests",
-        remedy: "No action is needed. The request is repeated. If this persists, set a lower rate."
-    )
+    static let throttled = row(.tooOften, "V26")
     static let blocked = FindingRow(
         "salesforce.server.reply.blocked",
         .error,
@@ -393,14 +304,7 @@ enum ServerFinding: Sendable {
         remedy: "No action is needed. The request is repeated at growing intervals. If this persists, ask the "
             + "vendor's support."
     )
-    static let unauthenticated = FindingRow(
-        "salesforce.server.reply.unauthenticated",
-        .error,
-        .unauthenticated,
-        rule: .salesforce("V3"),
-        reason: "The vendor does not accept the token",
-        remedy: "No action is needed. A new token is requested once."
-    )
+    static let unauthenticated = row(.unauthenticated, "V3")
     static let clientUnknown = FindingRow(
         "salesforce.server.reply.client",
         .error,
@@ -409,22 +313,12 @@ enum ServerFinding: Sendable {
         reason: "The vendor does not know the client",
         remedy: "Check clientId and clientSecret, then resume the provider."
     )
-    static let forbidden = FindingRow(
-        "salesforce.server.reply.forbidden",
-        .error,
+    static let forbidden = row(
         .forbidden,
-        rule: .salesforce("V30"),
-        reason: "The client may not do this",
+        "V30",
         remedy: "Give the installed package the permission, then resume the provider."
     )
-    static let notFound = FindingRow(
-        "salesforce.server.reply.notFound",
-        .error,
-        .notFound,
-        rule: .salesforce("V31"),
-        reason: "The vendor has nothing of that name",
-        remedy: "Check the name in the settings and in the account."
-    )
+    static let notFound = row(.notFound, "V31")
     static let conflict = FindingRow(
         "salesforce.server.reply.conflict",
         .error,
@@ -433,14 +327,7 @@ enum ServerFinding: Sendable {
         reason: "The vendor's state does not allow it",
         remedy: "Check the contact in the account, then replay it."
     )
-    static let refused = FindingRow(
-        "salesforce.server.reply.refused",
-        .error,
-        .invalid,
-        rule: .salesforce("V32"),
-        reason: "The vendor refused it",
-        remedy: "Correct the cause that the vendor's error code names, then replay the operation."
-    )
+    static let refused = row(.refused, "V32")
     static let hiddenRefusal = FindingRow(
         "salesforce.server.reply.hasErrors",
         .error,
@@ -457,31 +344,19 @@ enum ServerFinding: Sendable {
         reason: "The vendor does not find the job",
         remedy: "No action is needed. Another job takes its rows."
     )
-    static let unavailable = FindingRow(
-        "salesforce.server.reply.unavailable",
-        .error,
-        .unavailable,
-        rule: .salesforce("V28"),
-        reason: "The vendor is temporarily unavailable",
-        remedy: "No action is needed. The request is repeated."
-    )
-    static let noReply = FindingRow(
-        "salesforce.server.reply.none",
-        .error,
-        .unreachable,
-        rule: .salesforce("V29"),
-        reason: "The vendor did not reply",
-        remedy: "No action is needed. The request is repeated."
-    )
-    static let page = FindingRow(
-        "salesforce.server.reply.page",
-        .error,
-        .unreachable,
-        rule: .salesforce("V33"),
-        reason: "The reply is a web page instead of the vendor's reply",
-        remedy: "No action is needed. The request is repeated. If this persists, check for a proxy or firewall "
-            + "between this machine and the vendor."
-    )
+    static let unavailable = row(.unavailable, "V28")
+    static let noReply = row(.noReply, "V29")
+    static let page = row(.page, "V33")
+
+    /// Returns a row that other vendors' server APIs have, too.
+    private static func row(
+        _ template: ServerFindingTemplate,
+        _ rule: String? = nil,
+        reason: String? = nil,
+        remedy: String? = nil
+    ) -> FindingRow {
+        template.row("salesforce.server", rule: rule.map(RuleID.salesforce), reason: reason, remedy: remedy)
+    }
 
     /// Every row, for the descriptor.
     static let all: [FindingRow] = [

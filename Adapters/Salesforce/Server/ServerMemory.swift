@@ -2,6 +2,26 @@ public import PatchbayAdapterKit
 
 extension SalesforceServer {
     public typealias Memory = ServerMemory
+
+    public static let conventions = ServerConventions<Endpoint>(
+        replies: .salesforceServer,
+        pace: ServerPace.tokens,
+        tokens: .init(
+            .token,
+            later: ServerFinding.tokenLater,
+            refused: ServerFinding.tokenRefused,
+            refusedTwice: ServerFinding.tokenRefusedTwice
+        ),
+        findings: .init(
+            contactSwitch: ServerFinding.contactSwitch,
+            device: ServerFinding.device,
+            consent: ServerFinding.consent,
+            optionUnknown: ServerFinding.optionUnknown,
+            closed: ServerFinding.closed,
+            forbidden: ServerFinding.forbidden,
+            refused: ServerFinding.refused
+        )
+    )
 }
 
 /// Intervals, as documented by the vendor or chosen where the vendor documents none.

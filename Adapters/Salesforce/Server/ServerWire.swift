@@ -267,8 +267,6 @@ struct ServerRequests: Sendable {
     private var dataExtension: String { URLText.encode(settings.dataExtension) }
 
     private func request(_ method: String, _ path: String, _ body: [UInt8] = []) -> WireRequest {
-        RuleID.salesforce("V4").fire()
-        RuleID.salesforce("V11").fire()
         var headers = [WireHeader("Authorization", memory.authorization, isSecret: true)]
         headers += [WireHeader("Accept", "application/json"), WireHeader("User-Agent", Sender.name)]
         if !body.isEmpty { headers.append(WireHeader("Content-Type", "application/json")) }
@@ -327,7 +325,6 @@ struct ServerRequests: Sendable {
     }
 
     func page(_ question: RowsQuestion) -> WireRequest {
-        RuleID.salesforce("V34").fire()
         let page = "$page=\(question.page)&$pageSize=\(question.pageSize)"
         var request = request("GET", "/data/v1/customobjectdata/key/\(dataExtension)/rowset?\(page)")
         // Rows of 50 columns: the usual limit of a reply would cut such a page.

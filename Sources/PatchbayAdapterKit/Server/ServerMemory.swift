@@ -7,7 +7,7 @@ public import PatchbayModel
 /// One token serves all requests. A maintenance request obtains it when there is something to send, and it is kept until it
 /// expires. A refused token is renewed once. If the new token is refused too, a person has to act. After a failure, every lane
 /// waits.
-public struct ServerMemory: AdapterMemory {
+public struct ServerMemory: ServerAPIMemory {
     /// The token; nil if there is no usable one.
     public private(set) var token: Secret?
     /// The time at which the token was received; nil if its text alone identifies it.
@@ -31,6 +31,12 @@ public struct ServerMemory: AdapterMemory {
 
     public init() {}
 
+    /// The memory itself.
+    public var server: Self {
+        get { self }
+        set { self = newValue }
+    }
+
     public var afterErase: Self { self }
 
     /// The `Authorization` header value for a request with this token.
@@ -46,8 +52,8 @@ public struct TokenPolicy: Sendable {
     /// Whether the vendor returns the same text while a token is valid, so that the text does not identify the token.
     public let repeatsTexts: Bool
 
-    /// Creates a token policy.
-    public init(backoff: Backoff, life: Int64, repeatsTexts: Bool = false) {
+    /// Creates a token policy. An API without tokens has only the delays.
+    public init(backoff: Backoff, life: Int64 = 0, repeatsTexts: Bool = false) {
         (self.backoff, self.life, self.repeatsTexts) = (backoff, life, repeatsTexts)
     }
 }
@@ -68,46 +74,12 @@ extension ServerMemory {
     }
 
     /// Returns what the API needs before its next request.
-    public func gate(at now: Instant) -> Gate {
+    public func gate(at now: Instant, needsToken: Bool = true) -> Gate {
         if let closedUntil, closedUntil > now { return .closed(until: closedUntil) }
+        if !needsToken { return .open }
         if token != nil, let tokenUntil, tokenUntil > now { return .open }
         if let tokenNotBefore, tokenNotBefore > now { return .needsTokenLater(tokenNotBefore) }
         return .needsToken
-    }
-}
-
-extension ServerMemory {
-    /// Plans the next step of an API.
-    ///
-    /// Operations that need no request are completed first. Otherwise the lane waits if the vendor asked for it, then requests
-    /// a token if necessary, then sends the first operation of the window with the operations that belong to its request.
-    ///
-    /// - Parameters:
-    ///   - pending: The window.
-    ///   - moment: The current time.
-    ///   - closed: Returns the finding to report while every lane waits.
-    ///   - tokenLater: Returns the finding to report while no token can be requested yet.
-    ///   - ending: Returns the verdict of an operation that needs no request; nil if it needs one.
-    ///   - token: Returns the request for a token.
-    ///   - work: Returns the request for the first operation of the window.
-    /// - Returns: The plan.
-    public func plan<Adapter>(
-        _ pending: PendingOperations<Adapter>,
-        at moment: Moment,
-        closed: @autoclosure () -> Finding,
-        tokenLater: @autoclosure () -> Finding,
-        ending: (EngagementOperation) -> Verdict<Adapter>?,
-        token: () -> Transmission<Adapter>,
-        work: (Pending<Adapter>) -> Transmission<Adapter>
-    ) -> Plan<Adapter> {
-        let idle = pending.compactMap { one in ending(one.operation).map { (one.id, $0) } }
-        if !idle.isEmpty { return .settle(Dictionary(idle) { first, _ in first }) }
-        switch gate(at: moment.now) {
-        case .closed(let end): return .wait(until: end, because: closed())
-        case .needsTokenLater(let start): return .wait(until: start, because: tokenLater())
-        case .needsToken: return .send(token())
-        case .open: return .send(work(pending[0]))
-        }
     }
 }
 
@@ -116,7 +88,7 @@ extension ServerMemory {
 extension ServerMemory {
     /// Records that the vendor accepted a request or rejected it with a specific error, which shows that it is available and
     /// accepted the token.
-    public mutating func heard(at now: Instant) {
+    public mutating func noteReply(at now: Instant) {
         (isRefused, failures) = (false, 0)
         if let closed = closedUntil, closed <= now { closedUntil = nil }
     }

@@ -1,0 +1,298 @@
+import PatchbayJSON
+public import PatchbayModel
+
+/// A server API on the base that all server APIs share.
+///
+/// The base decides what comes first: operations that need no request are completed, a pause is kept, a token is requested,
+/// and then the first operation is sent with those that share its request. It also treats replies about tokens, temporary
+/// failures and suspensions alike. An adapter gives a table of ``conventions`` and the functions below, which know its
+/// requests and its replies.
+public protocol ServerAPI: ContactAPI where Memory: ServerAPIMemory, Step: ServerStep {
+    /// The tables that the base uses.
+    static var conventions: ServerConventions<Endpoint> { get }
+
+    // MARK: Capture
+
+    /// Returns the findings about the contact's key.
+    func problems(ofKeyOf operation: EngagementOperation) -> [Finding]
+    /// Returns the findings about the operation's options for this API. The default reports each of them as unknown.
+    func problems(ofOptionsOf operation: EngagementOperation) -> [Finding]
+    /// Returns the findings about the operation's content. Log-ins, devices and consents have no counterpart in a server API;
+    /// the base reports them.
+    func problems(ofContentOf operation: EngagementOperation) -> [Finding]
+
+    // MARK: Planning
+
+    /// Returns the verdicts of operations that need no request, or that must start again. Only these are settled now.
+    func settled(in pending: PendingOperations<Self>) -> [OperationID: Verdict<Self>]
+    /// Returns the request for a token. The default is nil, for an API without tokens.
+    func tokenRequest(_ memory: Memory) -> WireRequest?
+    /// Returns the request for the first operation, with the operations of the window that share it.
+    func transmission(for head: Pending<Self>, in pending: PendingOperations<Self>, _ memory: Memory) -> Transmission<
+        Self
+    >
+
+    // MARK: Replies
+
+    /// Interprets an exchange that the base would treat wrongly. The default returns nil: the base treats it.
+    func interpretException(_ exchange: Exchange<Self>, _ row: ReplyRow, memory: inout Memory) -> Interpretation<Self>?
+    /// Whether a reply refuses the token. The default is status 401.
+    func refusesToken(_ reply: WireResponse) -> Bool
+    /// Interprets an accepted request. Returns nil if the reply lacks what the vendor documents, which counts as no reply.
+    func interpretAccepted(_ exchange: Exchange<Self>, memory: inout Memory) -> Interpretation<Self>?
+    /// Interprets a refused request.
+    func interpretRefusal(_ exchange: Exchange<Self>, _ finding: FindingRow) -> Interpretation<Self>
+    /// Returns the verdict of an operation that must not simply be sent again after a temporary failure. The default returns
+    /// nil.
+    func verdict(on pending: Pending<Self>, afterFailureOf exchange: Exchange<Self>) -> Verdict<Self>?
+    /// Returns the delay that the vendor asks for. The default is the header `Retry-After`.
+    func requestedDelay(_ exchange: Exchange<Self>) -> Duration?
+    /// Returns the finding for a suspended provider. The default names the HTTP status.
+    func suspension(_ row: FindingRow, after exchange: Exchange<Self>) -> Finding
+}
+
+/// An operation's progress that limits its request.
+public protocol ServerStep {
+    /// The maximum number of operations in its request, after a refusal of a larger group; nil for no limit.
+    var most: Int? { get set }
+    /// The step of an operation without progress.
+    static var initial: Self { get }
+}
+
+/// The memory of a server API, which contains what the base remembers.
+public protocol ServerAPIMemory: AdapterMemory {
+    /// The token and the pauses.
+    var server: ServerMemory { get set }
+}
+
+/// The tables of the base.
+public struct ServerConventions<Endpoint: AdapterEndpoint>: Sendable {
+    /// How the vendor issues tokens, and what is reported about them.
+    public struct Tokens: Sendable {
+        let endpoint: Endpoint
+        let later: FindingRow
+        let refused: FindingRow
+        let refusedTwice: FindingRow
+
+        /// Creates conventions for tokens.
+        ///
+        /// - Parameters:
+        ///   - endpoint: The request for a token, a maintenance request.
+        ///   - later: No token can be requested yet.
+        ///   - refused: The vendor refused to issue a token.
+        ///   - refusedTwice: The vendor also refused a new token.
+        public init(_ endpoint: Endpoint, later: FindingRow, refused: FindingRow, refusedTwice: FindingRow) {
+            (self.endpoint, self.later, self.refused, self.refusedTwice) = (endpoint, later, refused, refusedTwice)
+        }
+    }
+
+    /// The findings that the base reports itself.
+    public struct Findings: Sendable {
+        let contactSwitch: FindingRow
+        let device: FindingRow
+        let consent: FindingRow
+        let optionUnknown: FindingRow
+        let closed: FindingRow
+        let forbidden: FindingRow
+        let refused: FindingRow
+
+        /// Creates a list of findings.
+        ///
+        /// - Parameters:
+        ///   - contactSwitch: A log-in or a log-out.
+        ///   - device: The registration of a device.
+        ///   - consent: The answer to a question about consent.
+        ///   - optionUnknown: An option that the API does not have.
+        ///   - closed: All lanes wait.
+        ///   - forbidden: A suspension without a row of its own.
+        ///   - refused: A refusal without a row of its own.
+        public init(
+            contactSwitch: FindingRow,
+            device: FindingRow,
+            consent: FindingRow,
+            optionUnknown: FindingRow,
+            closed: FindingRow,
+            forbidden: FindingRow,
+            refused: FindingRow
+        ) {
+            (self.contactSwitch, self.device, self.consent) = (contactSwitch, device, consent)
+            (self.optionUnknown, self.closed) = (optionUnknown, closed)
+            (self.forbidden, self.refused) = (forbidden, refused)
+        }
+    }
+
+    /// The meanings of replies.
+    public let replies: ReplyTable
+    /// The delays after failures and the lifetime of tokens.
+    public let pace: TokenPolicy
+    let tokens: Tokens?
+    let findings: Findings
+
+    /// Creates conventions. Without `tokens`, each request carries the credential of the settings.
+    public init(replies: ReplyTable, pace: TokenPolicy, tokens: Tokens? = nil, findings: Findings) {
+        (self.replies, self.pace, self.tokens, self.findings) = (replies, pace, tokens, findings)
+    }
+}
+
+extension EngagementOperation {
+    /// The key of the operation's contact at a server API: the contact that the operation was captured for, otherwise its
+    /// subject, which is the contact at a back end. Without surrounding white space.
+    public var contactKey: String { (contact ?? subject.rawValue).trimmed }
+}
+
+// MARK: Capture
+
+extension ServerAPI {
+    public func examine(_ operation: EngagementOperation) -> [Finding] {
+        let content = problems(ofContentIn: operation)
+        if content.contains(where: { $0.severity == .foreign }) { return content }
+        return problems(ofKeyOf: operation) + problems(ofOptionsOf: operation) + content
+    }
+
+    private func problems(ofContentIn operation: EngagementOperation) -> [Finding] {
+        let findings = Self.conventions.findings
+        return switch operation.action {
+        case .switchContact: [findings.contactSwitch.at("action.switch")]
+        case .registerDevice: [findings.device.at("action.device")]
+        case .setConsent: [findings.consent.at("action")]
+        default: problems(ofContentOf: operation)
+        }
+    }
+
+    public func problems(ofOptionsOf operation: EngagementOperation) -> [Finding] {
+        let id = Self.descriptor.id
+        return (operation.options[id] ?? [:]).map { option in
+            Self.conventions.findings.optionUnknown.at("options.\(id.rawValue)".dot(option.name))
+        }
+    }
+}
+
+// MARK: Planning
+
+extension ServerAPI {
+    public func plan(_ pending: PendingOperations<Self>, memory: Memory, at moment: Moment) -> Plan<Self> {
+        planNext(pending, memory: memory, at: moment)
+    }
+
+    /// Plans as the base does, for an adapter that plans something first.
+    public func planNext(_ pending: PendingOperations<Self>, memory: Memory, at moment: Moment) -> Plan<Self> {
+        let settled = settled(in: pending)
+        if !settled.isEmpty { return .settle(settled) }
+        let conventions = Self.conventions
+        switch (memory.server.gate(at: moment.now, needsToken: conventions.tokens != nil), conventions.tokens) {
+        case (.closed(let end), _): return .wait(until: end, because: conventions.findings.closed.at())
+        case (.needsTokenLater(let start), let tokens?): return .wait(until: start, because: tokens.later.at())
+        case (.needsToken, let tokens?):
+            guard let request = tokenRequest(memory) else { break }
+            return .send(Transmission(maintenanceRequest: tokens.endpoint, request))
+        default: break
+        }
+        return .send(transmission(for: pending[0], in: pending, memory))
+    }
+
+    public func tokenRequest(_ memory: Memory) -> WireRequest? { nil }
+
+    /// Returns the operations that share a request with the first one: at most `limit` that pass the test, all with the same
+    /// limit from earlier refusals. A query whose caller waits shares no request.
+    public func group(
+        of head: Pending<Self>,
+        in pending: PendingOperations<Self>,
+        atMost limit: Int,
+        oncePerQueue: Bool = false,
+        where test: (Pending<Self>) -> Bool
+    ) -> [Pending<Self>] {
+        pending.batch(min(limit, head.step?.most ?? limit), oncePerQueue: oncePerQueue) { one in
+            !one.isImmediate && one.step?.most == head.step?.most && test(one)
+        }
+    }
+}
+
+// MARK: Replies
+
+extension ServerAPI {
+    public func interpretException(
+        _ exchange: Exchange<Self>,
+        _ row: ReplyRow,
+        memory: inout Memory
+    ) -> Interpretation<Self>? { nil }
+
+    public func refusesToken(_ reply: WireResponse) -> Bool { reply.status == 401 }
+
+    public func requestedDelay(_ exchange: Exchange<Self>) -> Duration? { exchange.retryAfter }
+
+    public func verdict(on pending: Pending<Self>, afterFailureOf exchange: Exchange<Self>) -> Verdict<Self>? { nil }
+
+    public func suspension(_ row: FindingRow, after exchange: Exchange<Self>) -> Finding {
+        row.at(detail: exchange.outcome.reply.map { "HTTP \($0.status)" })
+    }
+
+    public func interpret(_ exchange: Exchange<Self>, memory: inout Memory) -> Interpretation<Self> {
+        interpretReply(exchange, memory: &memory)
+    }
+
+    /// Interprets as the base does, for an adapter that adds to it.
+    public func interpretReply(_ exchange: Exchange<Self>, memory: inout Memory) -> Interpretation<Self> {
+        let conventions = Self.conventions
+        let row = conventions.replies.row(for: exchange.outcome)
+        if let meaning = interpretException(exchange, row, memory: &memory) { return meaning }
+        if let tokens = conventions.tokens {
+            if exchange.endpoint == tokens.endpoint {
+                let asked = requestedDelay(exchange)
+                return memory.server.interpretToken(exchange, row.meaning, asked: asked, conventions.pace)
+                    ?? Interpretation(suspension: tokens.refused.at())
+            }
+            if exchange.outcome.reply.map(refusesToken) ?? false {
+                return memory.server.interpretRefusedToken(exchange) ?? suspended(exchange, tokens.refusedTwice)
+            }
+        }
+        if row.meaning == .retry { return interpretFailure(exchange, memory: &memory) }
+        memory.server.noteReply(at: exchange.moment.now)
+        switch row.meaning {
+        case .suspend: return suspended(exchange, row.finding ?? conventions.findings.forbidden)
+        case .refused: return interpretRefusal(exchange, row.finding ?? conventions.findings.refused)
+        case .accepted, .retry:
+            return interpretAccepted(exchange, memory: &memory) ?? interpretFailure(exchange, memory: &memory)
+        }
+    }
+
+    /// Interprets a temporary failure: every lane waits, and the operations' own delays grow.
+    public func interpretFailure(_ exchange: Exchange<Self>, memory: inout Memory) -> Interpretation<Self> {
+        memory.server.stayAway(exchange, asked: requestedDelay(exchange), Self.conventions.pace) { pending in
+            verdict(on: pending, afterFailureOf: exchange)
+        }
+    }
+
+    /// Suspends the provider until a person acts. The operations stay where they are.
+    public func suspended(_ exchange: Exchange<Self>, _ row: FindingRow) -> Interpretation<Self> {
+        var meaning = Interpretation<Self>(exchange.operations) { .inProgress($0.step) }
+        meaning.suspension = suspension(row, after: exchange)
+        return meaning
+    }
+
+    /// Splits a refused group in halves until the operation at fault is alone, and rejects that one.
+    ///
+    /// - Parameters:
+    ///   - operations: The refused operations.
+    ///   - count: The size of their group, if it was larger.
+    ///   - finding: The reason of the rejection.
+    ///   - again: Changes the step with which an operation is sent again.
+    /// - Returns: The interpretation.
+    public func halved(
+        _ operations: [Pending<Self>],
+        of count: Int = 0,
+        rejecting finding: @autoclosure () -> Finding,
+        again: (inout Step) -> Void = { _ in }
+    ) -> Interpretation<Self> {
+        let count = max(operations.count, count)
+        guard count > 1 else {
+            let finding = finding()
+            return Interpretation(operations) { _ in .rejected(finding) }
+        }
+        return Interpretation(operations) { pending in
+            var step = pending.step ?? .initial
+            again(&step)
+            step.most = (count + 1) / 2
+            return .inProgress(step)
+        }
+    }
+}

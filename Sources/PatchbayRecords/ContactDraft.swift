@@ -257,15 +257,10 @@ struct ContactDraft: Sendable {
                 continue
             }
             if let likely, let value = forms.exactValue(text, as: likely) {
-                table.file.kind.rules.values.fire()
-                if likely == .date { table.file.kind.rules.moments.fire() }
                 attributes[name] = value
                 continue
             }
             let type = table.file.type(of: column)
-            if type != .string { table.file.kind.rules.values.fire() }
-            if type == .choices { table.file.kind.rules.lists.fire() }
-            if type == .date || type == .timestamp { table.file.kind.rules.moments.fire() }
             if let value = forms.value(text, as: type) {
                 attributes[name] = value
                 if type == .time, FileTime(text)?.isCut == true { note(rows.seconds, .attribute(name)) }
@@ -309,7 +304,6 @@ struct ContactDraft: Sendable {
         let said = [dated(key, isAlone: words.isEmpty)].compactMap { $0 } + words
         let state = said.mostProtectiveState(of: key)
         guard var subscription = said.first(where: { $0.state == state }) else { return nil }
-        table.file.kind.rules.wishes.fire()
         if text(.changedAt(key)) != nil {
             let moment = moment(.changedAt(key))
             if moment == nil { noteDate(.changedAt(key)) }
@@ -321,8 +315,7 @@ struct ContactDraft: Sendable {
 
     private func moment(_ place: ContactPlace) -> Timestamp? {
         text(place).flatMap { text in
-            table.file.kind.rules.moments.fire()
-            return forms(place).moment(text)?.timestamp
+            forms(place).moment(text)?.timestamp
         }
     }
 
@@ -354,7 +347,6 @@ struct ContactDraft: Sendable {
         let isReachable = isAlone && key.channel == .push && hasDevice
         guard let first = columns.first, isReachable || !dates.isEmpty else { return nil }
         let readings = places.map { place in text(place).map(forms(place).readings) ?? [] }
-        table.file.kind.rules.moments.fire()
         for place in dates where moment(place) == nil { noteDate(place) }
         let bad = zip(places, readings).filter { text($0) != nil && $1.isEmpty }.map(\.0)
         guard bad.isEmpty else {
@@ -378,7 +370,6 @@ struct ContactDraft: Sendable {
     private mutating func consents() -> [Consent] {
         table.denials.compactMap { scope, column, words in
             guard let text = text(.denied(scope)) else { return nil }
-            table.file.kind.rules.wishes.fire()
             switch words[text.lowercased()] {
             case true?: return Consent(purpose: scope.purpose, channel: scope.channel, state: .denied)
             case false?: return nil
@@ -404,7 +395,6 @@ struct ContactDraft: Sendable {
 
     private mutating func device(isSubscribed: Bool?, utcOffset: Int?) -> Device? {
         guard hasDevice else { return nil }
-        table.file.kind.rules.device.fire()
         let (token, facts) = (pushToken(), facts(utcOffset))
         return Device(
             pushToken: token,

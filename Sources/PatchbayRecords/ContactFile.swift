@@ -124,12 +124,10 @@ public struct ContactFileKind: Sendable {
     public var columns: [ContactColumn]
     /// What may be said.
     public var findings: ContactFileFindings
-    /// The rules behind it.
-    public var rules: ContactFileRules
     /// The name under which the vendor's device id stands among a device's identities.
     public var deviceIdentity: Device.IdentityName
-    /// The rule by which rows that are read may be JSON objects as well; nil where they are delimited text alone.
-    public var json: RuleID?
+    /// Whether rows that are read may be JSON objects as well as delimited text.
+    public var readsJSON: Bool
     /// Answers of this vendor, besides the common ones, in columns that settings name as a subscription.
     public var answers: [String: Subscription.State]
     /// What a no to the question whether the person opted out means.
@@ -147,17 +145,16 @@ public struct ContactFileKind: Sendable {
     public init(
         _ columns: [ContactColumn],
         findings: ContactFileFindings,
-        rules: ContactFileRules,
         deviceIdentity: Device.IdentityName,
-        json: RuleID? = nil,
+        readsJSON: Bool = false,
         answers: [String: Subscription.State] = [:],
         notOptedOut: Subscription.State = .subscribed,
         phoneViewColumns: [String] = [],
         blankCells: String = unknownBlankCells
     ) {
         (self.phoneViewColumns, self.blankCells) = (phoneViewColumns, blankCells)
-        (self.columns, self.findings, self.rules) = (columns, findings, rules)
-        (self.deviceIdentity, self.json, self.answers) = (deviceIdentity, json, answers)
+        (self.columns, self.findings) = (columns, findings)
+        (self.deviceIdentity, self.readsJSON, self.answers) = (deviceIdentity, readsJSON, answers)
         self.notOptedOut = notOptedOut
     }
 }

@@ -2,8 +2,8 @@ public import PatchbayAdapterKit
 
 /// A vendor's rules for its contact files, by subject.
 public struct ContactFileRules: Sendable {
-    /// How the text is divided into fields. Findings name the last rule.
-    public var dialect: [RuleID]
+    /// How the text is divided into fields.
+    public var dialect: RuleID
     /// How columns are identified.
     public var header: RuleID
     /// How files without data are treated.
@@ -31,7 +31,7 @@ public struct ContactFileRules: Sendable {
 
     /// Creates the rules.
     public init(
-        dialect: [RuleID],
+        dialect: RuleID,
         header: RuleID,
         empty: RuleID,
         width: RuleID,
@@ -306,7 +306,7 @@ public struct ContactFileFindings: Sendable {
             "file.encoding",
             .error,
             .invalid,
-            rule: rules.dialect.last,
+            rule: rules.dialect,
             reason:
                 "The file is not in an encoding such as UTF-8: it begins like UTF-16, or its header contains NUL",
             remedy: "Save it as UTF-8."
@@ -315,7 +315,7 @@ public struct ContactFileFindings: Sendable {
             encoding.code,
             .error,
             .invalid,
-            rule: rules.dialect.last,
+            rule: rules.dialect,
             reason: "The file begins with the mark of UTF-8, and the setting encoding says something else",
             remedy: "Take the setting encoding away."
         )
@@ -347,7 +347,7 @@ public struct ContactFileFindings: Sendable {
             "row.unreadable",
             .error,
             .invalid,
-            rule: rules.dialect.last,
+            rule: rules.dialect,
             reason: "The row cannot be read",
             remedy: "Save the file in one encoding, and write a quote inside a quoted field twice."
         )
@@ -355,7 +355,7 @@ public struct ContactFileFindings: Sendable {
             fault.code,
             .error,
             .tooLarge,
-            rule: rules.dialect.last,
+            rule: rules.dialect,
             reason: "The row is longer than any may be, and its bytes are not kept",
             remedy: "Look in it for a quote that is never closed; take the rows from the source."
         )
@@ -371,7 +371,7 @@ public struct ContactFileFindings: Sendable {
             "row.manyLines",
             .warning,
             .invalid,
-            rule: rules.dialect.last,
+            rule: rules.dialect,
             reason: "The row runs over very many lines: a quote in it may be none, and other rows stand inside a field",
             remedy: "Check these lines; write a quote inside a quoted field twice, or check the setting quoted."
         )
@@ -379,7 +379,7 @@ public struct ContactFileFindings: Sendable {
             "row.encoding",
             .warning,
             .invalid,
-            rule: rules.dialect.last,
+            rule: rules.dialect,
             reason: "The row looks like another encoding, UTF-8 or Windows 1252, and may be read wrongly",
             remedy: "Save the file in one encoding, and name it in the setting encoding."
         )
@@ -387,7 +387,7 @@ public struct ContactFileFindings: Sendable {
             "row.control",
             .error,
             .invalid,
-            rule: rules.dialect.last,
+            rule: rules.dialect,
             reason: "The column's text holds a NUL byte",
             remedy: "Take it out; it belongs in no text."
         )
@@ -498,7 +498,7 @@ public struct ContactFileFindings: Sendable {
             "file.onlyRead",
             .error,
             .misconfigured,
-            rule: rules.dialect.last,
+            rule: rules.dialect,
             reason: "The value of the setting is only for files that are read",
             remedy: "Choose another value."
         )
@@ -695,7 +695,7 @@ public struct ContactFileFindings: Sendable {
             "record.unwritable",
             .warning,
             .invalid,
-            rule: rules.dialect.last,
+            rule: rules.dialect,
             reason: "The text holds a character that the file cannot hold; it is left out",
             remedy: "Take it out in the source, or choose another delimiter, quoted or encoding."
         )
@@ -703,7 +703,7 @@ public struct ContactFileFindings: Sendable {
             "record.lineBreak",
             .warning,
             .invalid,
-            rule: rules.dialect.last,
+            rule: rules.dialect,
             reason: "A field takes no line break; a space is written for it",
             remedy: "Take it out in the source."
         )

@@ -26,7 +26,6 @@ public struct ContactFileReader: RowReader, Sendable {
     /// Creates a reader at the start of a file.
     public init(_ file: ContactFile) {
         self.file = file
-        for rule in file.kind.rules.dialect { rule.fire() }
         reader = DelimitedReader(dialect: file.dialect)
     }
 
@@ -38,7 +37,7 @@ public struct ContactFileReader: RowReader, Sendable {
     }
 
     public mutating func finish(_ record: (SourceRecord) throws -> Void) throws {
-        if let head, file.kind.json != nil, StrangeFile.isJSON(head) == true {
+        if let head, file.kind.readsJSON, StrangeFile.isJSON(head) == true {
             json = JSONRowReader(file)
             try json?.read(head, record)
         }
@@ -76,7 +75,7 @@ public struct ContactFileReader: RowReader, Sendable {
         }
         self.head = nil
         let encoding = findings.encoding.at("header", detail: "line 1, byte 1")
-        if isJSON, file.kind.json != nil {
+        if isJSON, file.kind.readsJSON {
             json = JSONRowReader(file)
             return all
         }
@@ -156,7 +155,6 @@ public struct ContactFileReader: RowReader, Sendable {
         let (given, found) = (file.settings.header, reader.header?.fields ?? [])
         try refuseSeparatorLine(found)
         let names = given.isEmpty ? found : given
-        file.kind.rules.header.fire()
         let line = reader.header?.line ?? 1
         if file.dialect.hasHeader, !given.isEmpty {
             guard found.count == names.count else {

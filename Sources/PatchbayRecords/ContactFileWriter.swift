@@ -22,7 +22,6 @@ public struct ContactFileWriter: RecordWriter, Sendable {
         guard problems.isEmpty else { throw SettingsError(problems) }
         (self.file, self.check) = (file, check)
         table = ColumnTable(file, file.writtenColumns)
-        for rule in file.kind.rules.dialect { rule.fire() }
         // The header is handed out alone, so every row here is one behind it.
         var dialect = file.writtenDialect
         (dialect.hasHeader, dialect.hasByteOrderMark) = (false, false)
@@ -31,7 +30,6 @@ public struct ContactFileWriter: RecordWriter, Sendable {
 
     public func header() -> [UInt8] {
         var writer = DelimitedWriter(dialect: file.writtenDialect)
-        file.kind.rules.header.fire()
         if file.dialect.hasHeader { try? writer.record(table.columns.map(\.name)) }
         return file.settings.encoding.encoded(writer.bytes)
     }
@@ -101,8 +99,7 @@ extension ContactFile {
         in column: ContactColumn,
         _ report: (FindingRow, String) -> Void
     ) -> String? {
-        let (rows, rules, type) = (kind.findings, kind.rules, type(of: column, for: value))
-        rules.values.fire()
+        let (rows, type) = (kind.findings, type(of: column, for: value))
         if case .choices([]) = value, type == .choices {
             report(rows.blank, "column \(column.name)")
             return nil
@@ -113,8 +110,6 @@ extension ContactFile {
             report(rows.unfit, "\(value.type.rawValue), column \(column.name) is \(type.rawValue)")
             return nil
         }
-        if type == .date || type == .timestamp { rules.moments.fire() }
-        if type == .choices { rules.lists.fire() }
         if fitting.type != value.type {
             report(rows.converted, "\(value.type.rawValue) as \(type.rawValue) in column \(column.name)")
         } else if !isExact {
@@ -197,7 +192,6 @@ private struct RowComposer {
     }
 
     private var rows: ContactFileFindings { file.kind.findings }
-    private var rules: ContactFileRules { file.kind.rules }
     private var forms: FieldForms { file.settings.forms }
 
     mutating func compose() {
@@ -237,7 +231,6 @@ private struct RowComposer {
         var seen: Set<IdentifierKind> = []
         for (place, identifier) in contact.identifiers.enumerated() {
             let path = "identifiers[\(place)]"
-            rules.home.fire()
             // Consent decisions are for the first address: another one does not take its column.
             if !seen.insert(identifier.kind).inserted, let index = table.places[.identifier(identifier.kind)],
                 fields[index].isEmpty
@@ -252,7 +245,6 @@ private struct RowComposer {
             let column = table.columns[index]
             var value = identifier.value
             if column.phoneForm != .any, FieldForm.isPhone(value) {
-                rules.addresses.fire()
                 guard
                     let number = PhoneNumber(value).text(
                         in: column.phoneForm,
@@ -311,7 +303,6 @@ private struct RowComposer {
             }
         }
         guard !rest.isEmpty, let text = forms.joined(rest) else { return }
-        rules.lists.fire()
         guard table.places[.tags] != nil else { return note(rows.noPlace, "tags", "\(rest.count) tags") }
         put(text, .tags, "tags")
     }
@@ -356,7 +347,6 @@ private struct RowComposer {
 
     /// Writes a word of the contact; `least` is what allows least of all that it says of the same.
     private mutating func write(_ subscription: Subscription, _ least: Subscription.State, _ path: String) {
-        rules.wishes.fire()
         var state = least
         if state != subscription.state { note(rows.denied, path.dot("state"), "the contact says two things of it") }
         let isDenied = denied.contains { $0.channel == nil || $0.channel == subscription.channel }
@@ -456,7 +446,6 @@ private struct RowComposer {
     private mutating func consents() {
         for (place, consent) in contact.consents.enumerated() where consent.state != .unknown {
             let path = "consents[\(place)]"
-            rules.wishes.fire()
             if consent.state == .denied, table.places[.denied(consent.scope)] != nil {
                 put(forms.booleans.yes, .denied(consent.scope), path)
                 if consent.changedAt != nil { note(rows.noPlace, path.dot("changedAt")) }
@@ -497,7 +486,6 @@ private struct RowComposer {
     private mutating func devices() {
         for (place, device) in contact.devices.enumerated() {
             let path = "devices[\(place)]"
-            rules.device.fire()
             let isHome = table.places[.device(.deviceID)] != nil || table.places[.device(.pushToken)] != nil
             guard isHome, place == 0 else {
                 note(isHome ? rows.second : rows.noPlace, path)
@@ -553,7 +541,6 @@ private struct RowComposer {
             let path = "identifiers[\(place)]"
             put(contact.identifiers[place].value, key, path)
             guard !fields[index].isEmpty else { continue }
-            rules.key.fire()
             note(rows.keyOther, path, "column \(table.columns[index].name), \(kind.rawValue)")
         }
     }
@@ -563,7 +550,6 @@ private struct RowComposer {
         for channel in file.settings.needsYes where contact.answer(to: channel) == .unknown {
             let isReached = table.places.contains { $0.key.reach == channel && !fields[$0.value].isEmpty }
             guard isReached else { continue }
-            rules.optOuts.fire()
             let row = file.settings.withoutOptIn == .reject ? rows.withoutOptIn : rows.writtenWithoutOptIn
             note(row, "subscriptions", "channel \(channel.rawValue)")
         }
@@ -571,7 +557,6 @@ private struct RowComposer {
 
     private mutating func checkRequired() {
         for (column, text) in zip(table.columns, fields) where text.isEmpty && file.isRequired(column) {
-            rules.key.fire()
             let isKey = file.isKey(column)
             if isKey, let other = file.finder, let index = table.places[other], !fields[index].isEmpty {
                 note(rows.otherKey, "identifiers", "column \(table.columns[index].name)")
@@ -585,7 +570,6 @@ private struct RowComposer {
     /// A file without a column for the key has one for the finder.
     private mutating func checkFinder() {
         guard let other = file.finder, file.needsFinder(among: table.places.keys) else { return }
-        rules.key.fire()
         guard table.places[other].map({ fields[$0].isEmpty }) ?? true else { return }
         note(rows.keyMissing, "identifiers")
     }

@@ -30,7 +30,6 @@ struct JSONRowReader: Sendable {
     private var findings: ContactFileFindings { file.kind.findings }
 
     mutating func read(_ bytes: [UInt8], _ record: (SourceRecord) throws -> Void) throws {
-        file.kind.json?.fire()
         var items = JSONItems()
         swap(&items, &self.items)
         let stray = try items.read(bytes) { item in try record(self.record(item)) }

@@ -9,7 +9,7 @@ public import Testing
 /// A golden of an exchange between app, engine and vendor over time: a scenario and its expected events.
 ///
 /// `Conversations/<name>.json` is a scenario (`Schemas/scenario`), and `<name>.ndjson` is the output of `patchbay
-/// simulate` for it. The rules in the scenario's `shows` must apply while it runs. An adapter's tests run all
+/// simulate` for it. The conversation is evidence for the rules in the scenario's `shows`. An adapter's tests run all
 /// conversations:
 ///
 /// ```swift
@@ -40,7 +40,7 @@ public struct Conversation: Sendable, CustomTestStringConvertible {
     }
 
     /// Runs the scenario with the real engine under a virtual clock, compares the events with the golden, and checks
-    /// that the claimed rules applied.
+    /// that the claimed rules exist.
     ///
     /// - Parameters:
     ///   - harness: The adapter, its simulator and its goldens.
@@ -54,19 +54,18 @@ public struct Conversation: Sendable, CustomTestStringConvertible {
         simulators: [any VendorSimulator.Type] = [],
         sourceLocation: SourceLocation = #_sourceLocation
     ) throws {
-        let (outer, recorder) = (RuleTrace.recorder, RuleRecorder())
         let scenario = try scenario(in: harness.goldens)
-        let lines = try RuleTrace.$recorder.withValue(recorder) {
-            try Stage(harness, modules, simulators).play(scenario).lines
-        }
-        for rule in recorder.fired { outer?.record(rule) }
+        let stage = Stage(harness, modules, simulators)
+        let lines = try stage.play(scenario).lines
         let text = lines.map(\.text).joined(separator: "\n")
         harness.goldens.check(text, .conversations, file: "\(name).ndjson", sourceLocation: sourceLocation)
 
-        let judged = RuleClaims(scenario.shows.map(\.text), of: harness.adapterType, fired: recorder.fired)
-        for reason in judged.refuted { Issue.record("\(name): \(reason)", sourceLocation: sourceLocation) }
-        if judged.refuted.isEmpty, let test = Test.current {
-            RuleEvidence.note(judged.shown, test: "\(RuleEvidence.name(of: test)) \(name)")
+        let unknown = scenario.shows.filter { !stage.rules.contains($0) }
+        for rule in unknown {
+            Issue.record("\(name): \"shows\" names \(rule), which is no rule here", sourceLocation: sourceLocation)
+        }
+        if unknown.isEmpty, let test = Test.current {
+            RuleEvidence.ofRun?.add(scenario.shows, shownBy: "\(RuleEvidence.name(of: test)) \(name)")
         }
     }
 
@@ -106,6 +105,9 @@ struct Stage {
         self.simulators = [harness.simulatorType].compactMap { $0 } + simulators
         folder = harness.goldens.folder.appendingPathComponent(Goldens.Kind.conversations.rawValue)
     }
+
+    /// The rules of the vendors.
+    var rules: Set<RuleID> { Set(modules.flatMap(\.apis).flatMap { $0.descriptor.tables.rules.map(\.id) }) }
 
     /// Runs a scenario, removes all faults, and returns the result.
     func play(_ scenario: Scenario, cutting cut: ScenarioRun.Cut? = nil) throws -> Played {

@@ -42,6 +42,7 @@ import Testing
             #expect(rule["source"]?.string?.isEmpty == false)
             #expect(rule["tests"]?.array != nil)
         }
+        #expect(Set(rules.compactMap { $0["hasRow"]?.bool }) == [true, false])
     }
 
     @Test(arguments: ["evidence", "evidence/one.ndjson"])

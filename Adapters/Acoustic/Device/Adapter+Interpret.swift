@@ -59,7 +59,6 @@ extension AcousticDevice {
         let batch = AttributeBatch(exchange.operations, memory: before, settings: settings)
         if isAccepted {
             // The vendor forgets a deleted value, so a later value must be sent (K3).
-            if batch.isDelete { RuleID.acoustic("K3").fire() }
             memory.arrive(batch.members.lazy.compactMap(\.pending.operation.contact).first)
             for entry in batch.entries { memory.known[entry.column] = entry.value }
             if let tags = batch.tags { memory.tags = tags.map(\.rawValue).sorted() }
@@ -98,7 +97,6 @@ extension AcousticDevice {
     /// Returns the verdict of an operation whose entries are all processed, with the names that the vendor took and refused
     /// (V1).
     func ending(of operation: EngagementOperation, _ entries: [Entry], _ step: Step) -> Verdict<Self> {
-        RuleID.acoustic("V1").fire()
         let refused = step.refused.filter(entries.indices.contains).map { entries[$0].key }
         let more = step.refusals > refused.count ? " and \(step.refusals - refused.count) more" : ""
         let names = refused.joined(separator: ", ") + more
@@ -168,7 +166,6 @@ extension AcousticDevice {
 
     /// Returns half of a refused group as the next request, after a pause that limits the rate of the search (G3).
     private func halved(_ exchange: Exchange<Self>, _ count: Int, _ memory: inout Memory) -> Interpretation<Self> {
-        RuleID.acoustic("G3").fire()
         let until = exchange.moment.now + Pace.search
         memory.paces[exchange.endpoint.stream] = .init(failures: 0, until: until)
         let half = max(1, count / 2)
@@ -220,14 +217,11 @@ extension AcousticDevice {
         _ memory: inout Memory
     ) -> Interpretation<Self> {
         guard isAccepted else {
-            if memory.ids == nil { memory.mayBeRegistered = nil }
-            return Interpretation(exchange.operations) { pending in
-                pending.operation.action == .unregister
-                    ? .unchanged(FindingRow.nothingToLeave.at())
-                    : .rejected(FindingRow.registrationRefused.at("action"))
-            }
+            return Interpretation(exchange.operations) { _ in .rejected(FindingRow.registrationRefused.at("action")) }
         }
         guard let reply = exchange.outcome.reply, let ids = Identity.ids(in: reply, settings.profile) else {
+            // The vendor may have registered the installation.
+            memory.markUncertain(exchange.endpoint, exchange.operations, settings)
             return withoutAnswer(exchange, &memory)
         }
         for pending in exchange.operations {

@@ -207,7 +207,6 @@ extension AcousticDevice {
     /// person who has logged out.
     private func settleForeign(_ window: Window, _ memory: Memory) -> Plan<Self>? {
         guard !window.foreign.isEmpty || !window.obsolete.isEmpty else { return nil }
-        RuleID.acoustic("I9").fire()
         var memory = memory
         let foreign = window.foreign.map { pending in
             let isOptOut = pending.isOptOut
@@ -222,7 +221,6 @@ extension AcousticDevice {
 
     /// Returns what this installation's memory holds (L1).
     private func answer(_ operation: EngagementOperation, _ memory: Memory) -> JSONValue {
-        RuleID.acoustic("L1").fire()
         guard case .readBack(let request) = operation.action, let question = Answer(rawValue: request.what) else {
             return .null
         }
@@ -261,7 +259,6 @@ extension AcousticDevice {
             let unregister = window.all.first(where: { $0.operation.action == .unregister })
         else { return nil }
         if let wait = wait(.register, memory, moment) { return wait }
-        RuleID.acoustic("L3").fire()
         let record = RegistrationRecord(leaving: unregister.operation.subject, settings: settings)
         return .send(
             Transmission(.register, request(.register, nil, Array(record.json.text.utf8)), carrying: [unregister])
@@ -309,11 +306,9 @@ extension AcousticDevice {
             memory.mayPush(device, of: contact) && window.optOuts.isEmpty && !window.isLeaving
             && window.allowsPush && window.allowsPushTo(contact)
         if let given = Identity.ids(of: device) {
-            RuleID.acoustic("I1").fire()
             if given != memory.ids || memory.isReset || memory.changesIDs(pending) {
                 if let old = memory.ids, old != given, memory.mayReach {
                     // The vendor must not reach this installation under two pairs of ids.
-                    RuleID.acoustic("I10").fire()
                     return wait(.events, memory, moment) ?? report(false, for: pending, old, memory)
                 }
                 var memory = memory
@@ -332,7 +327,6 @@ extension AcousticDevice {
             )
             if memory.ids == nil || memory.registered != record.digest(settings) && !window.isLeaving {
                 if let wait = wait(.register, memory, moment) { return wait }
-                RuleID.acoustic("I1").fire()
                 let request = request(.register, memory.ids, Array(record.json.text.utf8))
                 return send(.register, request, [pending], memory)
             }
@@ -366,7 +360,6 @@ extension AcousticDevice {
                 || !memory.owesReport(true)
             : !memory.mayReach
         guard !isReported else { return .settle([consent.id: .accepted(FindingRow.consentKept.at())]) }
-        RuleID.acoustic("P8").fire()
         return wait(.events, memory, moment) ?? report(mayPush, for: consent, ids, memory)
     }
 
@@ -387,14 +380,12 @@ extension AcousticDevice {
         let allows = window.allowsPushTo(pending.operation.contact)
         let isOff = !allows || !next.wantsPush
         if pending.step == nil, isOff, memory.mayReach {
-            RuleID.acoustic(allows ? "P9" : "P8").fire()
             return wait(.events, memory, moment) ?? report(false, for: pending, ids, memory)
         }
         guard pending.step?.isLoggedIn == true else { return nil }
         guard !isOff, memory.owesOptIn(of: change) else {
             return .settle([pending.id: .accepted(FindingRow.loggedIn.at("action.switch"))])
         }
-        RuleID.acoustic("P9").fire()
         return wait(.events, memory, moment) ?? report(true, for: pending, ids, memory)
     }
 
@@ -406,7 +397,6 @@ extension AcousticDevice {
         _ moment: Moment
     ) -> Plan<Self>? {
         guard let first = window.optOuts.first, let last = window.optOuts.last else { return nil }
-        RuleID.acoustic("P7").fire()
         let replaced = window.all.filter { $0.isOptIn && $0.sequence < last.sequence }
         guard replaced.isEmpty else { return .supersede(replaced, by: last) }
         if let wait = wait(.events, memory, moment) { return wait }
@@ -458,7 +448,6 @@ extension AcousticDevice {
         guard isDue && window.barrier == nil || memory.mustPhone, wait(.phoneHome, memory, moment) == nil else {
             return nil
         }
-        RuleID.acoustic("I3").fire()
         return .send(Transmission(.phoneHome, request(.phoneHome, ids, nil), carrying: [first]))
     }
 
@@ -476,7 +465,6 @@ extension AcousticDevice {
             return wait(.events, memory, moment) ?? report(false, for: pending, ids, memory)
         }
         if let next = window.overtaking(change, at: pending) {
-            RuleID.acoustic("I9").fire()
             var memory = memory
             memory.logIn(change.identifiers)
             return .settle([pending.id: .superseded(by: next)], remembering: memory)
@@ -484,7 +472,6 @@ extension AcousticDevice {
         if let plan = planPush(of: change, pending, window, ids, memory, moment) { return plan }
         if settings.registration == .requested {
             if let wait = wait(.phoneHome, memory, moment) { return wait }
-            RuleID.acoustic("I3").fire()
             return .send(Transmission(.phoneHome, request(.phoneHome, ids, nil), carrying: [pending]))
         }
         var memory = memory
@@ -528,7 +515,6 @@ extension AcousticDevice {
         }
         if !batch.superseded.isEmpty {
             // A superseded operation may have been sent by a process that crashed, so the state of its columns is unknown.
-            RuleID.acoustic("K7").fire()
             var memory = memory
             for (pending, _) in batch.superseded {
                 for key in AttributeBatch.entries(of: pending.operation, after: [], settings).0.map(\.column) {
@@ -543,7 +529,6 @@ extension AcousticDevice {
         if let wait = wait(endpoint, memory, moment) { return wait }
         let isGathering = first.operation.group == nil && first.step == nil && !batch.isClosed && !isLast
         let due = first.since + .seconds(settings.gatherSeconds)
-        RuleID.acoustic("G4").fire()
         if isGathering, !moment.flush, moment.now < due {
             return .wait(until: due, because: FindingRow.gathering.at())
         }
@@ -574,13 +559,11 @@ extension AcousticDevice {
         let limit = min(settings.eventsPerRequest, mark ?? .max)
         let batch = Array(pending.prefix { $0.step?.suspect == mark }.prefix(limit))
         let due = first.since + .seconds(settings.eventMinutes * 60)
-        RuleID.acoustic("E8").fire()
         if mark == nil, !moment.flush, !isLast, batch.count < limit, moment.now < due,
             !pending.contains(where: isUrgent)
         {
             return .wait(until: due, because: FindingRow.interval.at())
         }
-        RuleID.acoustic("E12").fire()
         let events = batch.compactMap { EventRules.judge($0.operation, settings: settings).event }
         return send(.events, request(.events, ids, body(events)), batch, memory)
     }
@@ -592,7 +575,6 @@ extension AcousticDevice {
     /// The remaining wait after a failure in this stream; nil if requests may be sent.
     private func wait(_ endpoint: Endpoint, _ memory: Memory, _ moment: Moment) -> Plan<Self>? {
         guard let pace = memory.paces[endpoint.stream], moment.now < pace.until else { return nil }
-        RuleID.acoustic("Q3").fire()
         return .wait(until: pace.until, because: FindingRow.retrying.at(detail: endpoint.stream))
     }
 }

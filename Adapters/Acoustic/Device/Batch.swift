@@ -65,7 +65,6 @@ struct AttributeBatch {
                 !touched.contains(entries[place].column) && memory.holds(entries[place])
             }
             guard let first = (done..<entries.count).first(where: { !isHeld($0) }) else {
-                RuleID.acoustic("K1").fire()
                 unchanged.append(pending)
                 continue
             }
@@ -75,7 +74,6 @@ struct AttributeBatch {
                 let isSameMark = leader.pending.step?.suspect == mark
                 let room = mark ?? (pending.operation.group == nil ? Self.limit : .max)
                 guard entries[first].isDelete == isDelete, isSameGroup, isSameMark, units < room else {
-                    if entries[first].isDelete != isDelete { RuleID.acoustic("G6").fire() }
                     isClosed = true
                     break
                 }
@@ -91,7 +89,6 @@ struct AttributeBatch {
                 }
                 end += 1
             }
-            if !sent.isEmpty, sent.count < end - done { RuleID.acoustic("K2").fire() }
             units += sent.count
             let ends = end == entries.count
             members.append(
@@ -118,9 +115,7 @@ struct AttributeBatch {
     var entries: [Entry] {
         var last: [ScalarString: Entry] = [:]
         for member in members {
-            for entry in member.sent.map({ member.entries[$0] }) {
-                if last.updateValue(entry, forKey: entry.column) != nil { RuleID.acoustic("G5").fire() }
-            }
+            for entry in member.sent.map({ member.entries[$0] }) { last[entry.column] = entry }
         }
         return Array(last.values).inOrder
     }
@@ -158,7 +153,6 @@ struct AttributeBatch {
             let replaced = later.reduce(into: Set<ScalarString>()) { $0.formUnion($1.columns) }
             guard keys.isSubset(of: replaced), let last = later.last(where: { !$0.columns.isDisjoint(with: keys) })
             else { continue }
-            RuleID.acoustic("G5").fire()
             superseded.append((member.pending, last.pending.id))
         }
     }

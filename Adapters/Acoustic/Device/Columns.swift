@@ -18,7 +18,6 @@ package struct WireValue: Codable, Sendable, Equatable {
 
     /// Whether the vendor would hold the same after either: `40` and `40.0` are one number, `1` and `"1"` are not (K6).
     func isSame(as other: WireValue) -> Bool {
-        RuleID.acoustic("K6").fire()
         guard type == other.type else { return false }
         guard let left = value.number, let right = other.value.number else { return value == other.value }
         return Self.plain(left) == Self.plain(right)
@@ -178,26 +177,22 @@ package enum Form {
         guard text.utf8.count <= textLimit || text.utf16.count <= textLimit else {
             return .failure(ValueProblem(.valueLong, "\(text.utf16.count) UTF-16 units, the limit is \(textLimit)"))
         }
-        RuleID.acoustic("C13").fire()
         return .success(Encoded(.string, .string(text)))
     }
 
     @Sendable static func phone(_ value: AttributeValue, _ column: Column) -> Outcome {
         guard case .string(let text) = value else { return mismatch(value, "text") }
-        RuleID.acoustic("C17").fire()
         return .success(Encoded(.string, .string(text)))
     }
 
     @Sendable static func digits(_ value: AttributeValue, _ column: Column) -> Outcome {
         guard case .string(let text) = value else { return mismatch(value, "text") }
         guard text.consentNumber == text else { return .failure(ValueProblem(.valuePhone)) }
-        RuleID.acoustic("C16").fire()
         return .success(Encoded(.string, .string(text)))
     }
 
     @Sendable static func flag(_ value: AttributeValue, _ column: Column) -> Outcome {
         guard case .boolean(let flag) = value else { return mismatch(value, "a boolean") }
-        RuleID.acoustic("C18").fire()
         return .success(Encoded(.boolean, .bool(flag)))
     }
 
@@ -212,19 +207,16 @@ package enum Form {
         guard digits <= digitLimit else {
             return .failure(ValueProblem(.valueDigits, "\(digits) digits, the limit is \(digitLimit)"))
         }
-        RuleID.acoustic("C9").fire()
         return .success(Encoded(.number, .number(number)))
     }
 
     @Sendable static func date(_ value: AttributeValue, _ column: Column) -> Outcome {
         guard case .date(let date)? = value.converted(to: .date) else { return mismatch(value, "a day, yyyy-MM-dd") }
-        RuleID.acoustic("C4").fire()
         return .success(Encoded(.string, .string(date.text)))
     }
 
     @Sendable static func time(_ value: AttributeValue, _ column: Column) -> Outcome {
         if case .time(let time)? = value.converted(to: .time) {
-            RuleID.acoustic("C5").fire()
             return .success(Encoded(.string, .string(time.text)))
         }
         guard case .string(let text) = value, let time = withoutSeconds(text) else {
@@ -245,7 +237,6 @@ package enum Form {
     @Sendable static func timestamp(_ value: AttributeValue, _ column: Column) -> Outcome {
         if case .string = value { return .failure(ValueProblem(.timestampText)) }
         guard case .timestamp(let instant) = value else { return mismatch(value, "an instant") }
-        RuleID.acoustic("C6").fire()
         let isExact = instant.nanoseconds % 1_000_000 == 0
         return .success(
             Encoded(.date, .string(instant.text(fractionDigits: 3)), note: isExact ? nil : .timestampPrecision)
@@ -257,14 +248,12 @@ package enum Form {
         guard case .country(let country)? = value.converted(to: .country) else {
             return mismatch(value, "a country, two letters")
         }
-        RuleID.acoustic("C3").fire()
         return .success(Encoded(.string, .string(country.text.lowercased())))
     }
 
     @Sendable static func selection(_ value: AttributeValue, _ column: Column) -> Outcome {
         guard case .string(let word) = value else { return mismatch(value, "text") }
         guard column.allows(word) else { return .failure(ValueProblem(.selection)) }
-        RuleID.acoustic("C8").fire()
         return .success(Encoded(.string, .string(word)))
     }
 
@@ -286,7 +275,6 @@ package enum Form {
         if let column, let place = words.firstIndex(where: { !column.allows($0) }) {
             return .failure(ValueProblem(.choices, "value \(place + 1) of \(words.count)"))
         }
-        RuleID.acoustic("C7").fire()
         return .success(Encoded(.string, .string(words.joined(separator: ";"))))
     }
 

@@ -65,9 +65,7 @@ package enum AttributeRules: Sendable {
         _ settings: AcousticSettings
     ) -> [Finding] {
         guard findings.contains(where: { $0.severity == .error }) else { return findings }
-        RuleID.acoustic("G1").fire()
         guard settings.onInvalid == .sendValid, isAnythingLeft else { return findings }
-        RuleID.acoustic("G2").fire()
         return findings.map { finding in
             var finding = finding
             if finding.severity == .error { finding.severity = .warning }
@@ -126,7 +124,6 @@ package enum AttributeRules: Sendable {
         if settings.holdsTags(name) {
             return (nil, [FindingRow.columnOfTags.at(path)])
         }
-        RuleID.acoustic("K4").fire()
         guard !settings.columns.isEmpty else { return (Entry(name, nil), []) }
         guard let column = settings.columns[ScalarString(name)] else {
             return (Entry(name, nil), [FindingRow.deleteUnknown.at(path)])

@@ -87,8 +87,7 @@ struct EventRecord: Sendable, Equatable {
 
     /// The permission to show notifications as an event.
     static func permission(_ isGranted: Bool, at instant: Instant) -> EventRecord {
-        RuleID.acoustic("P4").fire()
-        return EventRecord(
+        EventRecord(
             type: EventType.application,
             name: isGranted ? "uiPushEnabled" : "uiPushDisabled",
             timestamp: instant
@@ -160,8 +159,7 @@ enum EventRules: Sendable {
     ) -> (EventRecord?, [Finding]) {
         let path = "action.event"
         func record(_ type: String, _ name: String, _ attributes: [EventRecord.AttributeEntry] = []) -> EventRecord {
-            RuleID.acoustic("E3").fire()
-            return EventRecord(type: type, name: name, timestamp: operation.capturedAt, attributes: attributes)
+            EventRecord(type: type, name: name, timestamp: operation.capturedAt, attributes: attributes)
         }
         switch event {
         case .custom(let name, let attributes):
@@ -173,14 +171,12 @@ enum EventRules: Sendable {
                 }
                 return (record(type, name, entries), findings)
             }
-            RuleID.acoustic("E2").fire()
             return (record(EventType.custom, name, entries), findings)
         case .sessionStarted: return (record(EventType.application, "sessionStarted"), [])
         case .sessionEnded:
             guard let length = options["sessionLength"] else {
                 return (record(EventType.application, "sessionEnded"), [FindingRow.sessionLength.at(path)])
             }
-            RuleID.acoustic("E10").fire()
             let entry = EventRecord.AttributeEntry(key: "sessionLength", value: WireValue(.number, length))
             return (record(EventType.application, "sessionEnded", [entry]), [])
         case .messageViewed(let id):
@@ -198,7 +194,6 @@ enum EventRules: Sendable {
             guard interaction == .tapped || interaction == .opened else {
                 return (nil, [FindingRow.pushSilent.at(path.dot("interaction"))])
             }
-            RuleID.acoustic("P2").fire()
             let (name, entries) = action(options, button)
             return (record(EventType.simpleNotification, name, entries), [])
         }
@@ -206,7 +201,6 @@ enum EventRules: Sendable {
 
     /// Returns the name of a click's action and its attributes (E11).
     private static func action(_ options: Options, _ button: String?) -> (String, [EventRecord.AttributeEntry]) {
-        RuleID.acoustic("E11").fire()
         let taken = button.map { [text("actionTaken", $0)] } ?? []
         for action in Options.actions {
             if let value = options[action.option]?.string {

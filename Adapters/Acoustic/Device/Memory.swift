@@ -58,7 +58,6 @@ extension AcousticDevice {
         public init() {}
 
         public var afterErase: Memory {
-            RuleID.acoustic("K5").fire()
             var memory = Memory()
             (memory.paces, memory.mayBeRegistered) = (paces, mayBeRegistered)
             guard let ids, mayReach else {
@@ -103,7 +102,6 @@ extension AcousticDevice {
 
         /// Nothing is known of the vendor's values any more.
         mutating func forgetValues() {
-            RuleID.acoustic("K5").fire()
             known = ColumnValues()
         }
 
@@ -113,7 +111,6 @@ extension AcousticDevice {
             _ operations: [Pending<AcousticDevice>],
             _ settings: AcousticSettings
         ) {
-            RuleID.acoustic("K7").fire()
             switch endpoint {
             case .update, .delete:
                 for entry in AttributeBatch(operations, memory: self, settings: settings).entries {

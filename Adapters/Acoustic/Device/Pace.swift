@@ -13,8 +13,6 @@ enum Pace: Sendable {
 
     /// Returns the time of the next attempt after a failure.
     static func next(after failures: Int, asked: Duration?, at moment: Moment) -> Instant {
-        RuleID.acoustic("Q1").fire()
-        if let asked, asked > backoff.delay(after: failures, chance: moment.chance) { RuleID.acoustic("Q2").fire() }
-        return backoff.next(after: failures, asked: asked, at: moment)
+        backoff.next(after: failures, asked: asked, at: moment)
     }
 }

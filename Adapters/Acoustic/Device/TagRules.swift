@@ -40,11 +40,9 @@ enum TagRules: Sendable {
         var flags: [Entry] = []
         for (tag, column) in settings.tagColumns.sorted(by: { $0.key < $1.key }) {
             guard let isSet = state(of: tag, in: change) else { continue }
-            RuleID.acoustic("T2").fire()
             flags.append(Entry(column, WireValue(.boolean, .bool(isSet))))
         }
         guard let column = settings.tagsColumn, touchesSet(change, settings) else { return (flags.inOrder, tags) }
-        RuleID.acoustic("T1").fire()
         let after = change.applied(to: tags).filter { settings.tagColumns[exactly: $0] == nil }
         let words = after.sorted().map(\.rawValue)
         let value = words.isEmpty ? nil : WireValue(.string, .string(words.joined(separator: ";")))

@@ -8,7 +8,6 @@ extension AcousticDevice {
 
     /// The request of a call of the profile.
     func request(_ endpoint: Endpoint, _ ids: Memory.IDs?, _ body: [UInt8]?) -> WireRequest {
-        for rule in Self.rulesOfRequests { rule.fire() }
         let address = addresses[endpoint]
         let url = address?.path.text(after: address?.base ?? "") { name in
             switch name {
@@ -24,8 +23,6 @@ extension AcousticDevice {
             body: body ?? []
         )
     }
-
-    private static let rulesOfRequests: [RuleID] = ["W4", "W7", "W8"].map(RuleID.acoustic)
 
     /// Returns the address of a call: the base address without a version segment that the path contains, and the path (W4).
     static func address(
@@ -44,7 +41,6 @@ extension AcousticDevice {
     /// The body of an update or a delete: all entries in one list, the later of two for one column alone (G5).
     func body(_ entries: [Entry], isDelete: Bool) -> [UInt8] {
         let call = isDelete ? settings.profile.delete : settings.profile.update
-        RuleID.acoustic(isDelete ? "W2" : "W6").fire()
         return list(in: call, of: entries) { entry, writer in
             guard let value = entry.value else { return writer.string(entry.key) }
             EventRecord.AttributeEntry.table.write(.init(key: entry.key, value: value), to: &writer)
@@ -53,8 +49,7 @@ extension AcousticDevice {
 
     /// The body of an events request.
     func body(_ events: [EventRecord]) -> [UInt8] {
-        RuleID.acoustic("W3").fire()
-        return list(in: settings.profile.events, of: events) { EventRecord.table.write($0, to: &$1) }
+        list(in: settings.profile.events, of: events) { EventRecord.table.write($0, to: &$1) }
     }
 
     /// Returns an object with one member, a list that the call names.

@@ -41,7 +41,6 @@ struct ImportMapReader {
 
     /// Returns the settings for reading the data file of a map file. Explicit settings take precedence.
     static func settings(_ bytes: [UInt8], over given: JSONObject) throws(SettingsError) -> JSONObject {
-        RuleID.acoustic("F11").fire()
         var reader = ImportMapReader(bytes: try decoded(bytes), given: given)
         let settings = try reader.settings()
         if !reader.problems.isEmpty { throw SettingsError(reader.problems) }

@@ -47,7 +47,7 @@ extension Rule {
 
 extension ContactFileRules {
     static let acoustic = ContactFileRules(
-        dialect: [.acoustic("F1"), .acoustic("F2"), .acoustic("F4")],
+        dialect: .acoustic("F4"),
         header: .acoustic("F3"),
         empty: .acoustic("F13"),
         width: .acoustic("F13"),

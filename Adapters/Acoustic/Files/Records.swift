@@ -295,7 +295,6 @@ struct ContactFileSettings: AdapterSettings {
         ContactFileKind(
             Self.columns(notOptedOut) + (programID.isEmpty ? [] : Self.consent),
             findings: .acoustic,
-            rules: .acoustic,
             deviceIdentity: "acoustic.channelId",
             notOptedOut: notOptedOut == .subscribed ? .subscribed : .unknown,
             blankCells: Self.blankCells
@@ -365,7 +364,6 @@ struct ContactFileSettings: AdapterSettings {
 extension ContactFileSettings {
     /// Returns findings about opt-outs. The import subscribes new contacts, so opt-outs need an import with its own action.
     fileprivate func findings(of contact: Contact) -> [Finding] {
-        RuleID.acoustic("F9").fire()
         let isOut = contact.saysNoToEmail
         if holdsOptOuts { return isOut ? [] : [FindingRow.recordNotOptedOut.at("subscriptions")] }
         return isOut ? [FindingRow.recordOptedOut.at("subscriptions", detail: "the action is \(action.rawValue)")] : []
@@ -394,10 +392,7 @@ struct ImportMap {
     init(_ settings: ContactFileSettings) { self.settings = settings }
 
     /// The file.
-    var text: String {
-        RuleID.acoustic("F11").fire()
-        return "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n" + element("LIST_IMPORT", lines: parts)
-    }
+    var text: String { "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n" + element("LIST_IMPORT", lines: parts) }
 
     private var columns: [ContactColumn] { settings.contactFile.writtenColumns }
 
@@ -410,12 +405,10 @@ struct ImportMap {
         }
         let made = columns.filter(isMade)
         if !made.isEmpty {
-            RuleID.acoustic("F14").fire()
             parts.append(element("COLUMNS", lines: made.map { new($0, isKey: sync.contains($0.name)) }))
         }
         parts.append(element("MAPPING", lines: columns.enumerated().map { mapping($0 + 1, $1) }))
         if !settings.programID.isEmpty {
-            RuleID.acoustic("F10").fire()
             parts.append(
                 element(
                     "CONSENT",

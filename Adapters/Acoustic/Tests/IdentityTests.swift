@@ -69,6 +69,43 @@ import Testing
         #expect(bench.summary(id) == "rejected registration.refused")
     }
 
+    @Test func `a success without ids may have enabled push, so a denial is reported`() throws {
+        func answer(_ state: Consent.State) -> Action { .setConsent(Consent(purpose: .messaging, state: state)) }
+        let bench = try Bench(requested)
+        bench.capture(answer(.denied), at: 0)
+        bench.capture(.registerDevice(Corpus.phone), at: 0)
+        try bench.exchange(at: 0, yes)
+        bench.settle(at: 0)
+        bench.capture(answer(.granted), at: 10)
+        bench.capture(.registerDevice(Corpus.phone), at: 10)
+        #expect(try bench.exchange(at: 10).json?["pushEnabled"] == true)
+        bench.capture(answer(.denied), at: 20)
+        #expect(try bench.exchange(at: 20).words == "POST events application/uiPushDisabled")
+    }
+
+    @Test func `an unregistration follows a registration without a clear reply`() throws {
+        for first in [lost, .replied(WireResponse(200, json: [:]))] {
+            let bench = try Bench(requested)
+            bench.capture(.registerDevice(Corpus.phone), at: 0)
+            try bench.exchange(at: 0, first)
+            try bench.exchange(at: 100, reply(400))
+            let leave = bench.capture(.unregister, at: 110)
+            #expect(try bench.exchange(at: 110, yes).json?["pushEnabled"] == false)
+            #expect(try bench.exchange(at: 110).words == "POST events application/uiPushDisabled")
+            #expect(bench.summary(leave) == "accepted unregister.left")
+        }
+    }
+
+    @Test func `an unregistration that the vendor refuses is kept`() throws {
+        let bench = try Bench(requested)
+        bench.capture(.registerDevice(Corpus.phone), at: 0)
+        try bench.exchange(at: 0, lost)
+        try bench.exchange(at: 100, reply(400))
+        let leave = bench.capture(.unregister, at: 110)
+        try bench.exchange(at: 110, reply(400))
+        #expect(bench.summary(leave) == "rejected registration.refused")
+    }
+
     @Test(.shows("acoustic/P4")) func `a permission that the person changed is reported as an event`() throws {
         let bench = try registered()
         var silent = Corpus.phone

@@ -23,7 +23,7 @@ import Testing
         .changeSubscription(Subscription(channel: .sms, topic: "alerts", state: state))
     }
 
-    @Test(.shows("acoustic/S50", "acoustic/S51", "acoustic/S53", of: AcousticServer.self))
+    @Test(.shows("acoustic/S50", "acoustic/S51", "acoustic/S53"))
     func `a consent to push messages is one device's, with its date and source`() throws {
         let driver = try ServerDriver()
         try driver.say("c-1", ServerDriver.set("city", "Turku"))
@@ -67,7 +67,7 @@ import Testing
         #expect(try driver.suspended == nil)
     }
 
-    @Test(.shows("acoustic/S52", "acoustic/S53", of: AcousticServer.self))
+    @Test(.shows("acoustic/S52", "acoustic/S53"))
     func `a no to text messages is written over a yes alone, and never as a first word`() throws {
         let driver = try ServerDriver()
         try driver.say("c-1", ServerDriver.set("city", "Turku"))
@@ -106,7 +106,7 @@ import Testing
     }
 
     @Test(
-        .shows("acoustic/S51", of: AcousticServer.self),
+        .shows("acoustic/S51"),
         arguments: [
             ("OPTED-IN", "subscribed"), ("OPT-IN", "subscribed"), ("OPTED-OUT", "unsubscribed"),
             ("OPT-OUT", "unsubscribed"), ("opted-in", "subscribed"), ("PENDING", "unknown"), ("", "unknown"),
@@ -120,7 +120,7 @@ import Testing
         #expect(try driver.ask("c-1", request, seconds: 5)?.answer?["state"]?.string == state)
     }
 
-    @Test(.shows("acoustic/S50", of: AcousticServer.self))
+    @Test(.shows("acoustic/S50"))
     func `a consent that is unknown ends alone, and without a clear answer it goes again`() throws {
         let driver = try ServerDriver()
         driver.instead = [("writeConsent", .lost), ("writeConsent", .status(503))]
@@ -138,7 +138,7 @@ import Testing
         #expect(try driver.suspended == nil)
     }
 
-    @Test(.shows("acoustic/S50", "acoustic/S51", "acoustic/S53", of: AcousticServer.self))
+    @Test(.shows("acoustic/S50", "acoustic/S51", "acoustic/S53"))
     func `what a consent lacks is told before it leaves`() throws {
         let driver = try ServerDriver()
         #expect(driver.codes(push(.subscribed)) == ["consent.device"])
@@ -165,7 +165,7 @@ import Testing
         }
     }
 
-    @Test(.shows("acoustic/S50", of: AcousticServer.self))
+    @Test(.shows("acoustic/S50"))
     func `where consents stand is a setting, and settings that do not fit are found`() throws {
         let driver = try ServerDriver([
             "consentPaths": ["sms": "/rest/v2/{databaseId}/SMS-{qualifier}/{key}/{destination}"]

@@ -17,7 +17,7 @@ import Testing
         .changeSubscription(Subscription(channel: .email, topic: "digest", state: state))
     }
 
-    @Test(.shows("acoustic/S55", of: AcousticServer.self))
+    @Test(.shows("acoustic/S55"))
     func `a tag joins a list once its row is written, one list after the other`() throws {
         let driver = try ServerDriver(["lanes": 1])
         let operations = [
@@ -52,7 +52,7 @@ import Testing
         #expect(driver.sent("addToList").count == 6)
     }
 
-    @Test(.shows("acoustic/S55", of: AcousticServer.self))
+    @Test(.shows("acoustic/S55"))
     func `who is not in the database is added first, unless the settings say otherwise`() throws {
         let driver = try ServerDriver()
         let said = try driver.say("c-1", Self.tags("reader"))
@@ -76,7 +76,7 @@ import Testing
         #expect(driver.outcome(lost)?.finding?.code == "acoustic.server.contact.unknown")
     }
 
-    @Test(.shows("acoustic/S55", of: AcousticServer.self))
+    @Test(.shows("acoustic/S55"))
     func `without a clear answer a list is joined again, over a restart, too`() throws {
         let driver = try ServerDriver()
         driver.instead = [("addToList", .lost), ("addToList", .died), ("addToList", .fault(50))]
@@ -87,7 +87,7 @@ import Testing
         #expect(driver.account.lists == ["880022": ["c-1"], "880023": ["c-1"]])
     }
 
-    @Test(.shows("acoustic/S13", "acoustic/S55", of: AcousticServer.self))
+    @Test(.shows("acoustic/S13", "acoustic/S55"))
     func `a list that the account does not know stops`() throws {
         let driver = try ServerDriver(vendor: ["lists": ["880022"]])
         let said = try driver.say("c-1", Self.tags("reader"))
@@ -96,7 +96,7 @@ import Testing
         #expect(driver.outcome(said) == nil)
     }
 
-    @Test(.shows("acoustic/S56", of: AcousticServer.self))
+    @Test(.shows("acoustic/S56"))
     func `a removal from a list is refused, and a replacement tells who stays`() throws {
         let driver = try ServerDriver()
         #expect(driver.codes(.changeTags(TagChange(remove: ["reader"]))) == ["list.left"])
@@ -118,7 +118,7 @@ import Testing
         #expect(lenient.account.lists == ["880022": ["c-1"]])
     }
 
-    @Test(.shows("acoustic/S55", of: AcousticServer.self))
+    @Test(.shows("acoustic/S55"))
     func `what a list holds is read as the tag and the topic`() throws {
         let driver = try ServerDriver()
         let operations = [
@@ -133,7 +133,7 @@ import Testing
         #expect(driver.adapter.image(of: operations) == contact)
     }
 
-    @Test(.shows("acoustic/S57", of: AcousticServer.self))
+    @Test(.shows("acoustic/S57"))
     func `a list is made, and never twice in uncertain delivery`() throws {
         let driver = try ServerDriver()
         func make(_ more: JSONObject = [:]) -> ReadRequest {
@@ -158,7 +158,7 @@ import Testing
         #expect(driver.codes(.readBack(ReadRequest("createContactList"))) == ["question"])
     }
 
-    @Test(.shows("acoustic/S55", "acoustic/S56", of: AcousticServer.self))
+    @Test(.shows("acoustic/S55", "acoustic/S56"))
     func `settings of lists that do not fit are found`() throws {
         let error = #expect(throws: SettingsError.self) {
             try ServerFixture.adapter([

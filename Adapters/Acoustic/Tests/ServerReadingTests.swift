@@ -11,7 +11,7 @@ import Testing
 @testable import PatchbayAcousticServer
 
 @Suite("Acoustic server reading") struct ServerReadingTests {
-    @Test(.shows("acoustic/S54", of: AcousticServer.self))
+    @Test(.shows("acoustic/S54"))
     func `the contact of a device is read by its channel`() throws {
         let driver = try ServerDriver()
         let device: JSONObject = ["channel": "push.device", "userId": "mu-7", "channelId": "ch-9"]
@@ -50,7 +50,7 @@ import Testing
         }
     }
 
-    @Test(.shows("acoustic/S58", of: AcousticServer.self))
+    @Test(.shows("acoustic/S58"))
     func `the database's columns are read, and held against the settings`() throws {
         let settings: JSONObject = [
             "columns": [
@@ -105,7 +105,7 @@ import Testing
         #expect(driver.codes(.readBack(ReadRequest("columns", arguments: ["list": "7"]))) == ["question"])
     }
 
-    @Test(.shows("acoustic/S59", of: AcousticServer.self))
+    @Test(.shows("acoustic/S59"))
     func `what the vendor holds of a person is asked for by a job`() throws {
         let driver = try ServerDriver(["pollSeconds": 5])
         try driver.say("c,1", ServerDriver.set("city", "Turku"))
@@ -136,7 +136,7 @@ import Testing
         #expect(driver.codes(.readBack(ReadRequest("access", arguments: ["email": "a@example.com"]))) == ["question"])
     }
 
-    @Test(.shows("acoustic/S63", of: AcousticServer.self), arguments: ["export", "access", "import"])
+    @Test(.shows("acoustic/S63"), arguments: ["export", "access", "import"])
     func `a job ends within the default timeout, or its number is the answer`(_ what: String) throws {
         let arguments: JSONObject = what == "import" ? ["mapFile": "m.xml", "sourceFile": "s.csv"] : [:]
         for (jobTime, state) in [(20_000, nil), (40_000, "RUNNING")] as [(Int, JSONValue?)] {
@@ -164,7 +164,7 @@ import Testing
         }
     }
 
-    @Test(.shows("acoustic/S60", of: AcousticServer.self))
+    @Test(.shows("acoustic/S60"))
     func `contacts go into a file by a job, which is asked for until it ends`() throws {
         let driver = try ServerDriver(["pollSeconds": 5])
         let request = ReadRequest(
@@ -214,7 +214,7 @@ import Testing
         }
     }
 
-    @Test(.shows("acoustic/S61", of: AcousticServer.self))
+    @Test(.shows("acoustic/S61"))
     func `events that the vendor took and then rejected are listed`() throws {
         let driver = try ServerDriver(vendor: ["lateRefusals": ["late"]])
         try driver.say("c-1", ServerDriver.set("city", "Turku"))

@@ -13,7 +13,7 @@ import Testing
 @Suite("Acoustic server API") struct ServerTests {
     // MARK: Tokens
 
-    @Test(.shows("acoustic/S1", "acoustic/S2", "acoustic/S4", of: AcousticServer.self))
+    @Test(.shows("acoustic/S1", "acoustic/S2", "acoustic/S4"))
     func `a token is asked for once for all lanes, and again when it has ended`() throws {
         let driver = try ServerDriver()
         for number in 1...40 { try driver.say("c-\(number)", ServerDriver.set("city", "Turku")) }
@@ -39,7 +39,7 @@ import Testing
         #expect(driver.columns("c-1")?["City"] == "Vaasa")
     }
 
-    @Test(.shows("acoustic/S3", of: AcousticServer.self), arguments: ["401", "fault 145"])
+    @Test(.shows("acoustic/S3"), arguments: ["401", "fault 145"])
     func `after a refused token it is asked for once more, and after another a person has to act`(_ how: String) throws
     {
         let refusal: Outcome = how == "401" ? .status(401) : .fault(145)
@@ -63,7 +63,7 @@ import Testing
         #expect(driver.outcome(third)?.term == .accepted)
     }
 
-    @Test(.shows("acoustic/S3", of: AcousticServer.self))
+    @Test(.shows("acoustic/S3"))
     func `four requests with the same refused token cost one question`() throws {
         let driver = try ServerDriver()
         try driver.say("c-1", ServerDriver.set("city", "Turku"))
@@ -76,7 +76,7 @@ import Testing
         #expect(try driver.suspended == nil)
     }
 
-    @Test(.shows("acoustic/S1", "acoustic/S43", of: AcousticServer.self))
+    @Test(.shows("acoustic/S1", "acoustic/S43"))
     func `a client that is unknown stops, a host that fails is asked again`() throws {
         let driver = try ServerDriver(vendor: ["refreshToken": "another"])
         driver.instead = [("token", .status(500)), ("token", .lost), ("token", .json(200, ["access_token": "a b"]))]
@@ -102,8 +102,7 @@ import Testing
             "acoustic/S17",
             "acoustic/S18",
             "acoustic/S20",
-            "acoustic/S27",
-            of: AcousticServer.self
+            "acoustic/S27"
         )
     )
     func `a contact is added with its key and its columns`() throws {
@@ -139,7 +138,7 @@ import Testing
         #expect(driver.account.contacts["c-1"]?.createdFrom == "1")
     }
 
-    @Test(.shows("acoustic/S7", "acoustic/S8", "acoustic/S9", of: AcousticServer.self))
+    @Test(.shows("acoustic/S7", "acoustic/S8", "acoustic/S9"))
     func `a contact that is there or not leads to the other call, once`() throws {
         let driver = try ServerDriver()
         driver.instead = [("addRecipient", .fault(122))]
@@ -167,7 +166,7 @@ import Testing
         #expect(keyed.body(keyed.sent("updateRecipient")[0]).contains("<OLD_EMAIL>a@example.com</OLD_EMAIL>"))
     }
 
-    @Test(.shows("acoustic/S25", of: AcousticServer.self))
+    @Test(.shows("acoustic/S25"))
     func `several words of one contact are one call, the last value wins`() throws {
         let driver = try ServerDriver()
         let said: [Action] = [
@@ -182,7 +181,7 @@ import Testing
         #expect(operations.map { driver.outcome($0.id)?.term } == [.superseded, .accepted, .accepted, .accepted])
     }
 
-    @Test(.shows("acoustic/S10", "acoustic/S11", "acoustic/S26", of: AcousticServer.self))
+    @Test(.shows("acoustic/S10", "acoustic/S11", "acoustic/S26"))
     func `a refused call goes again in halves, until the bad word stands alone`() throws {
         let driver = try ServerDriver()
         let operations = (1...9).map { number in
@@ -202,7 +201,7 @@ import Testing
         #expect(driver.columns("c-1") == ["Visits": "9"])
     }
 
-    @Test(.shows("acoustic/S12", of: AcousticServer.self))
+    @Test(.shows("acoustic/S12"))
     func `a fault of the server is tried again, five times in all, and stops nobody else`() throws {
         let driver = try ServerDriver()
         driver.instead = [("addRecipient", .fault(50)), ("addRecipient", .fault(120))]
@@ -224,7 +223,7 @@ import Testing
     }
 
     @Test(
-        .shows("acoustic/S13", "acoustic/S44", of: AcousticServer.self),
+        .shows("acoustic/S13", "acoustic/S44"),
         arguments: [
             (106, "fault.database"), (310, "fault.database"), (150, "fault.organisation"), (403, "reply.forbidden"),
         ]
@@ -241,7 +240,7 @@ import Testing
         #expect(driver.outcome(said)?.term == .accepted)
     }
 
-    @Test(.shows("acoustic/S44", of: AcousticServer.self))
+    @Test(.shows("acoustic/S44"))
     func `an address of a database that is not there stops, too`() throws {
         let driver = try ServerDriver()
         driver.instead = [("gdprErasure", .status(404))]
@@ -252,7 +251,7 @@ import Testing
 
     // MARK: Waiting
 
-    @Test(.shows("acoustic/S43", of: AcousticServer.self))
+    @Test(.shows("acoustic/S43"))
     func `a Retry-After keeps every lane back, over a restart`() throws {
         let driver = try ServerDriver()
         try driver.say("c-1", ServerDriver.set("city", "Turku"))
@@ -270,7 +269,7 @@ import Testing
         #expect(driver.account.contacts.count == 20)
     }
 
-    @Test(.shows("acoustic/S43", of: AcousticServer.self))
+    @Test(.shows("acoustic/S43"))
     func `a vendor that fails is asked less often each time, by all lanes together`() throws {
         let driver = try ServerDriver()
         try driver.say("c-1", ServerDriver.set("city", "Turku"))
@@ -285,7 +284,7 @@ import Testing
         #expect(driver.account.contacts.count == 200)
     }
 
-    @Test(.shows("acoustic/S45", "acoustic/S49", of: AcousticServer.self))
+    @Test(.shows("acoustic/S45", "acoustic/S49"))
     func `without a clear answer a call goes again`() throws {
         let page = WireResponse(200, headers: [WireHeader("Content-Type", "text/html")], body: Array("<html>".utf8))
         let nothings: [Outcome] = [
@@ -305,7 +304,7 @@ import Testing
 
     // MARK: Opting out, forgetting
 
-    @Test(.shows("acoustic/S62", of: AcousticServer.self))
+    @Test(.shows("acoustic/S62"))
     func `an opt-out of a contact that is not there waits for it, and blocks nothing`() throws {
         let driver = try ServerDriver(["lanes": 1])
         let out = Action.changeSubscription(Subscription(channel: .email, state: .unsubscribed))
@@ -354,7 +353,7 @@ import Testing
         #expect(driver.outcome(unregister)?.term == .unchanged && driver.outcome(first) == nil)
     }
 
-    @Test(.shows("acoustic/S16", of: AcousticServer.self)) func `a fraction of a second is cut off with a finding`()
+    @Test(.shows("acoustic/S16")) func `a fraction of a second is cut off with a finding`()
         throws
     {
         let driver = try ServerDriver()
@@ -368,7 +367,7 @@ import Testing
         #expect(driver.columns("c-1")?["LastVisit"] == "01/01/2020 04:59:59")
     }
 
-    @Test(.shows("acoustic/S30", "acoustic/S31", of: AcousticServer.self))
+    @Test(.shows("acoustic/S30", "acoustic/S31"))
     func `an opt-out asks the database for the address first`() throws {
         let driver = try ServerDriver()
         let out = Action.changeSubscription(Subscription(channel: .email, state: .unsubscribed))
@@ -410,7 +409,7 @@ import Testing
         #expect(byAddress.endpoints == ["token", "addRecipient", "optOutRecipient"])
     }
 
-    @Test(.shows("acoustic/S31", "acoustic/S32", of: AcousticServer.self))
+    @Test(.shows("acoustic/S31", "acoustic/S32"))
     func `a removal takes the contact out of the database`() throws {
         let driver = try ServerDriver(["erasure": "remove"])
         try driver.say("c-1", .identify([Identifier(.email, "a@example.com")]))
@@ -429,7 +428,7 @@ import Testing
         )
     }
 
-    @Test(.shows("acoustic/S33", "acoustic/S34", of: AcousticServer.self))
+    @Test(.shows("acoustic/S33", "acoustic/S34"))
     func `contacts are erased by one job, which is asked for until it has no state`() throws {
         let driver = try ServerDriver(["lanes": 1], vendor: ["jobTime": 40_000])
         let names = ["c-1", "c,2", "c\"3"]
@@ -458,7 +457,7 @@ import Testing
         #expect(driver.columns("c-1") == ["City": "Oulu"])
     }
 
-    @Test(.shows("acoustic/S27", "acoustic/S33", of: AcousticServer.self))
+    @Test(.shows("acoustic/S27", "acoustic/S33"))
     func `contacts whose keys look alike stay two`() throws {
         let driver = try ServerDriver(["lanes": 1])
         func say(_ action: Action) throws {
@@ -479,7 +478,7 @@ import Testing
         )
     }
 
-    @Test(.shows("acoustic/S35", "acoustic/S26", of: AcousticServer.self))
+    @Test(.shows("acoustic/S35", "acoustic/S26"))
     func `a job that the vendor forgot goes again, and a refused one in halves`() throws {
         let driver = try ServerDriver(["lanes": 1])
         driver.instead = [("gdprStatus", .status(404))]
@@ -508,8 +507,7 @@ import Testing
             "acoustic/S37",
             "acoustic/S39",
             "acoustic/S40",
-            "acoustic/S41",
-            of: AcousticServer.self
+            "acoustic/S41"
         )
     )
     func `an event finds its contact's number first, and goes with others`() throws {
@@ -553,7 +551,7 @@ import Testing
         #expect(driver.columns("c-9") == [:])
     }
 
-    @Test(.shows("acoustic/S42", "acoustic/S26", of: AcousticServer.self), arguments: [400, 409, 200])
+    @Test(.shows("acoustic/S42", "acoustic/S26"), arguments: [400, 409, 200])
     func `one bad event refuses its list, and is found`(_ status: Int) throws {
         let driver = try ServerDriver(["lanes": 1])
         try driver.say("c-1", ServerDriver.set("city", "Turku"))
@@ -576,7 +574,7 @@ import Testing
         #expect(driver.account.events.map(\.name) == (1...12).filter { $0 != 5 }.map { "Lesson \($0)" })
     }
 
-    @Test(.shows("acoustic/S38", of: AcousticServer.self))
+    @Test(.shows("acoustic/S38"))
     func `an event leaves once, also where nobody knows what became of it`() throws {
         let driver = try ServerDriver()
         try driver.say("c-1", ServerDriver.set("city", "Turku"))
@@ -626,7 +624,7 @@ import Testing
         #expect(contact?.attributes == ["last_visit": value])
     }
 
-    @Test(.shows("acoustic/S46", of: AcousticServer.self))
+    @Test(.shows("acoustic/S46"))
     func `a contact is read, and a question has words of its own`() throws {
         let driver = try ServerDriver()
         try driver.say("c-1", .changeAttributes(["city": .set("Turku"), "visits": .set(7)]))
@@ -650,7 +648,7 @@ import Testing
         }
     }
 
-    @Test(.shows("acoustic/S47", of: AcousticServer.self))
+    @Test(.shows("acoustic/S47"))
     func `a file goes into the database by a job, and dropped rows are told`() throws {
         let driver = try ServerDriver(["pollSeconds": 3])
         func files(_ name: String) -> ReadRequest {
@@ -674,7 +672,7 @@ import Testing
 
     // MARK: Settings and values
 
-    @Test(.shows("acoustic/S14", "acoustic/S9", "acoustic/S37", of: AcousticServer.self))
+    @Test(.shows("acoustic/S14", "acoustic/S9", "acoustic/S37"))
     func `settings that do not fit together are all found`() throws {
         let error = #expect(throws: SettingsError.self) {
             try ServerFixture.adapter([
@@ -702,8 +700,7 @@ import Testing
             "acoustic/S21",
             "acoustic/S22",
             "acoustic/S23",
-            "acoustic/S24",
-            of: AcousticServer.self
+            "acoustic/S24"
         )
     )
     func `what a column can't hold refuses the operation, or stays out`() throws {
@@ -742,7 +739,7 @@ import Testing
         #expect(untyped.columns("c-1") == ["anything": "Yes", "since": "a;b"])
     }
 
-    @Test(.shows("acoustic/S27", "acoustic/S28", "acoustic/S29", "acoustic/S48", of: AcousticServer.self))
+    @Test(.shows("acoustic/S27", "acoustic/S28", "acoustic/S29", "acoustic/S48"))
     func `tags and subscriptions are columns, and what this API does not take is refused`() throws {
         let driver = try ServerDriver()
         try driver.say("c-1", .changeTags(TagChange(replace: ["gold"])))

@@ -117,7 +117,6 @@ struct ProfileFileSettings: AdapterSettings {
                     ContactColumn($0, .ignored)
                 },
             findings: .adobe,
-            rules: .adobe,
             deviceIdentity: "adobe.ecid",
             notOptedOut: notOptedOut.state,
             // docs/updating-profile-with-mobile-app-data
@@ -197,7 +196,7 @@ extension Rule {
 
 extension ContactFileRules {
     fileprivate static let adobe = ContactFileRules(
-        dialect: [.adobe("F1")],
+        dialect: .adobe("F1"),
         header: .adobe("F6"),
         empty: .adobe("F8"),
         width: .adobe("F8"),

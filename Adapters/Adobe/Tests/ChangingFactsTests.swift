@@ -13,7 +13,7 @@ private func device(_ token: String?) -> Device {
 }
 
 @Suite("Adobe: facts that change while work waits") struct ChangingFactsTests {
-    @Test(.shows("adobe/V6", of: AdobeDevice.self), arguments: [true, false])
+    @Test(.shows("adobe/V6"), arguments: [true, false])
     func `a denial of messages counts again when the person comes back`(_ isOnline: Bool) throws {
         let phone = try StandardPhone()
         if !isOnline { phone.goOffline() }
@@ -34,7 +34,7 @@ private func device(_ token: String?) -> Device {
         #expect(phone.heldTokens == [phone.ecid: "0bb1"])
     }
 
-    @Test(.shows("adobe/V6", of: AdobeDevice.self))
+    @Test(.shows("adobe/V6"))
     func `the push token is not sent before a required consent to messages`() throws {
         let phone = try StandardPhone(device: nil)
         phone.requiredConsent = [.messaging]
@@ -53,7 +53,7 @@ private func device(_ token: String?) -> Device {
     }
 
     @Test(
-        .shows("adobe/N4", of: AdobeDevice.self),
+        .shows("adobe/N4"),
         arguments: [
             (Action.logIn("jose"), true), (.logIn("jose"), false), (.identify([Identifier(.external, "jose")]), true),
         ]
@@ -73,7 +73,7 @@ private func device(_ token: String?) -> Device {
         #expect(phone.pendingCount == 0)
     }
 
-    @Test(.shows("adobe/I3", of: AdobeDevice.self), arguments: ["0cc1", nil])
+    @Test(.shows("adobe/I3"), arguments: ["0cc1", nil])
     func `a registration for the next person never brings back a push token that the app replaced`(_ token: String?)
         throws
     {
@@ -89,7 +89,7 @@ private func device(_ token: String?) -> Device {
         #expect(phone.memory.token?.value == token)
     }
 
-    @Test(.shows("adobe/N4", of: AdobeDevice.self), arguments: [Action.logOut, .logIn("jose")])
+    @Test(.shows("adobe/N4"), arguments: [Action.logOut, .logIn("jose")])
     func `the person after one whose log-in was dropped has another identity`(_ change: Action) throws {
         let phone = try StandardPhone()
         phone.deliver(.set("city", "gold"))
@@ -104,7 +104,7 @@ private func device(_ token: String?) -> Device {
         #expect(phone.fields?["cusCity"] == "silver")
     }
 
-    @Test(.shows("adobe/V5", of: AdobeDevice.self))
+    @Test(.shows("adobe/V5"))
     func `a push token that is registered behind an unanswered erasure survives it`() throws {
         let phone = try StandardPhone()
         phone.deliver(.logIn("mira"))
@@ -131,7 +131,7 @@ private func device(_ token: String?) -> Device {
         phone.state.subscribers.map(\.userKey).filter { !$0.isEmpty }
     }
 
-    @Test(.shows("adobe/V6", of: AdobeClassicDevice.self), arguments: [Action.logOut, .logIn("jose")])
+    @Test(.shows("adobe/V6"), arguments: [Action.logOut, .logIn("jose")])
     func `a denial of messages counts again when the person comes back`(_ change: Action) throws {
         let phone = try phone()
         phone.deliver(.consent(.messaging, .denied))
@@ -146,7 +146,7 @@ private func device(_ token: String?) -> Device {
         #expect(phone.state.subscribers.map(\.parameters) == [["tier": "gold"]])
     }
 
-    @Test(.shows("adobe/V6", of: AdobeClassicDevice.self), arguments: [true, false])
+    @Test(.shows("adobe/V6"), arguments: [true, false])
     func `no person is registered before a required consent to messages`(_ isKnown: Bool) throws {
         let phone = try ClassicPhone()
         phone.requiredConsent = [.messaging]
@@ -165,7 +165,7 @@ private func device(_ token: String?) -> Device {
         #expect(userKeys(phone).isEmpty && phone.pendingCount == 0)
     }
 
-    @Test(.shows("adobe/C20", "adobe/C22", of: AdobeClassicDevice.self), arguments: [Action.logOut, .logIn("jose")])
+    @Test(.shows("adobe/C20", "adobe/C22"), arguments: [Action.logOut, .logIn("jose")])
     func `a change of person takes the former one off the push token before, too`(_ change: Action) throws {
         let phone = try phone()
         phone.goOffline()
@@ -180,7 +180,7 @@ private func device(_ token: String?) -> Device {
         #expect(phone.state.subscribers.map(\.token).sorted() == ["0aa1", "0bb1"])
     }
 
-    @Test(.shows("adobe/V5", of: AdobeClassicDevice.self), arguments: ["0aa1", "0bb1"])
+    @Test(.shows("adobe/V5"), arguments: ["0aa1", "0bb1"])
     func `what is captured behind an unanswered erasure survives it`(_ token: String) throws {
         let phone = try phone()
         phone.deliver(.set("tier", "gold"))

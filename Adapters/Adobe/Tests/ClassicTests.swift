@@ -34,7 +34,7 @@ import Testing
     // MARK: Tracking
 
     @Test(
-        .shows("adobe/C4", "adobe/C5", "adobe/C6", "adobe/C7", of: AdobeClassicDevice.self),
+        .shows("adobe/C4", "adobe/C5", "adobe/C6", "adobe/C7"),
         arguments: [
             ("987654", "hf1206", "hf1206"), ("-1", "hffffffff", "hffffffff"), ("7", "h07", "h7"), ("0", "h00", "h0"),
             ("5000000000", "h12a05f200", "h12a05f200"), ("-2147483648", "h80000000", "h80000000"),
@@ -57,7 +57,7 @@ import Testing
     }
 
     @Test(
-        .shows("adobe/C5", "adobe/G5", of: AdobeClassicDevice.self),
+        .shows("adobe/C5", "adobe/G5"),
         arguments: ["h2f0aa1", "12.5", "99999999999999999999", "0d6f3b52-77aa-4a0e-9c11", "", "eins"]
     )
     func `any other id is refused`(_ id: String) throws {
@@ -73,7 +73,7 @@ import Testing
         #expect(phone.deliver(.track(.push(.tapped, payload: payload)))?.code == "adobe.classic.id")
     }
 
-    @Test(.shows("adobe/C1", "adobe/C2", "adobe/C3", of: AdobeClassicDevice.self))
+    @Test(.shows("adobe/C1", "adobe/C2", "adobe/C3"))
     func `one request tells of a message, in other numbers`() throws {
         let phone = try registered()
         phone.forgetHistory()
@@ -101,7 +101,7 @@ import Testing
     // MARK: Registrations
 
     @Test(
-        .shows("adobe/C8", "adobe/C9", "adobe/C10", "adobe/C11", "adobe/C13", "adobe/C15", of: AdobeClassicDevice.self)
+        .shows("adobe/C8", "adobe/C9", "adobe/C10", "adobe/C11", "adobe/C13", "adobe/C15")
     )
     func `a registration, byte for byte`() throws {
         let phone = try registered()
@@ -125,7 +125,7 @@ import Testing
         #expect(phone.state.subscribers.map(\.userKey) == ["mira.kovac@example.net"])
     }
 
-    @Test(.shows("adobe/C16", of: AdobeClassicDevice.self))
+    @Test(.shows("adobe/C16"))
     func `a registration that the vendor took is not sent again`() throws {
         let phone = try registered()
         phone.deliver(Self.logIn)
@@ -141,7 +141,7 @@ import Testing
         #expect(phone.state.subscribers.map(\.parameters) == [["visits": "7"]])
     }
 
-    @Test(.shows("adobe/C12", of: AdobeClassicDevice.self))
+    @Test(.shows("adobe/C12"))
     func `Android has details of its own`() throws {
         let phone = try ClassicPhone(["platform": "android"])
         var device = Self.mira
@@ -161,7 +161,7 @@ import Testing
         #expect(phone.state.subscribers.map(\.parameters) == [["tier": "gold"]])
     }
 
-    @Test(.shows("adobe/C15", of: AdobeClassicDevice.self))
+    @Test(.shows("adobe/C15"))
     func `hostile texts come through, or are refused, or say what they lose`() throws {
         let phone = try registered()
         for (name, text) in Corpus.hostileTexts where name != "lines" {
@@ -176,7 +176,7 @@ import Testing
         #expect(phone.deliver(.changeAttributes(["note": .set("\u{1F}")]))?.code == "adobe.classic.control")
     }
 
-    @Test(.shows("adobe/C13", "adobe/C14", "adobe/P5", of: AdobeClassicDevice.self))
+    @Test(.shows("adobe/C13", "adobe/C14", "adobe/P5"))
     func `attributes and tags are parameters`() throws {
         let phone = try registered([
             "parameterNames": ["loyalty_tier": "tier"], "tagParameters": ["gold": "isGold", "silver": "isSilver"],
@@ -195,7 +195,7 @@ import Testing
         for (action, code) in refused { #expect(phone.deliver(action)?.code == code) }
     }
 
-    @Test(.shows("adobe/C11", of: AdobeClassicDevice.self))
+    @Test(.shows("adobe/C11"))
     func `one identifier is the user key`() throws {
         let phone = try registered(["identifierParameters": ["email": "email"]])
         let logIn = Action.switchContact(ContactSwitch(.logIn, identifiers: Corpus.aino))
@@ -211,7 +211,7 @@ import Testing
         #expect(phone.examine(.switchContact(nameless)).map(\.code) == ["adobe.classic.userKey.none"])
     }
 
-    @Test(.shows("adobe/C20", of: AdobeClassicDevice.self))
+    @Test(.shows("adobe/C20"))
     func `what was said of one person is never told of the next`() throws {
         let phone = try registered(["userKey": "email"])
         phone.deliver(.changeAttributes(["tier": .set("gold")]))
@@ -226,7 +226,7 @@ import Testing
         #expect(phone.state.subscribers.map(\.parameters) == [[:]])
     }
 
-    @Test(.shows("adobe/C9", "adobe/Q9", "adobe/S3", of: AdobeClassicDevice.self))
+    @Test(.shows("adobe/C9", "adobe/Q9", "adobe/S3"))
     func `without a token nothing is registered`() throws {
         let phone = try ClassicPhone()
         #expect(phone.deliver(.registerDevice(Device(facts: Self.mira.facts)))?.code == "adobe.classic.tokenMissing")
@@ -250,7 +250,7 @@ import Testing
     }
 
     @Test(
-        .shows("adobe/C18", "adobe/C19", of: AdobeClassicDevice.self),
+        .shows("adobe/C18", "adobe/C19"),
         arguments: [Outcome.status(503), .status(201), .status(404), Silence.timedOut, Silence.offline]
     )
     func `nothing is repeated, and what failed can be replayed`(_ outcome: Outcome) throws {
@@ -281,7 +281,7 @@ import Testing
         #expect(phone.deliver(.changeAttributes(["tier": .set("gold")]))?.code == "accepted")
     }
 
-    @Test(.shows("adobe/C17", "adobe/V4", "adobe/V5", of: AdobeClassicDevice.self))
+    @Test(.shows("adobe/C17", "adobe/V4", "adobe/V5"))
     func `an opt-out forgets the person and what the vendor took`() throws {
         let phone = try registered()
         phone.deliver(Self.logIn)
@@ -295,7 +295,7 @@ import Testing
         #expect(phone.deliver(.erase)?.code == "adobe.erase.byHand")
     }
 
-    @Test(.shows("adobe/N1", "adobe/N3", of: AdobeClassicDevice.self))
+    @Test(.shows("adobe/N1", "adobe/N3"))
     func `what no API takes is refused with a remedy`() throws {
         let phone = try registered()
         phone.forgetHistory()

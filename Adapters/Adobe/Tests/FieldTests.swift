@@ -10,7 +10,7 @@ import Testing
 @testable import PatchbayAdobeServer
 
 @Suite("Adobe attributes, tags, identifiers") struct FieldTests {
-    @Test(.shows("adobe/P3", of: AdobeDevice.self))
+    @Test(.shows("adobe/P3"))
     func `every value travels as a text`() throws {
         let date = try #require(AttributeValue(text: "2031-05-06", as: .date))
         let time = try #require(AttributeValue(text: "2031-05-06T07:08:09.1234Z", as: .timestamp))
@@ -29,7 +29,7 @@ import Testing
         #expect(phone.requests.last?.json?["cusX"] == "2031-05-06T07:08:09.123Z")
     }
 
-    @Test(.shows("adobe/P4", of: AdobeDevice.self))
+    @Test(.shows("adobe/P4"))
     func `what a field can't hold is refused at its place`() throws {
         let phone = try StandardPhone()
         let changes: [(AttributeChange, String)] = [
@@ -46,7 +46,7 @@ import Testing
         #expect(phone.requests.isEmpty)
     }
 
-    @Test(.shows("adobe/P2", of: AdobeDevice.self))
+    @Test(.shows("adobe/P2"))
     func `an attribute without a field is refused, and so are two for one`() throws {
         let phone = try StandardPhone()
         for name in ["shoe_size", "cus", "cus-tier", "marketingCloudId", "Cus1"] {
@@ -63,14 +63,14 @@ import Testing
         #expect(error?.findings.map(\.path) == ["settings.attributeFields.tier", "settings.tagFields.x"])
     }
 
-    @Test(.shows("adobe/P5", of: AdobeDevice.self))
+    @Test(.shows("adobe/P5"))
     func `an empty change is refused`() throws {
         let phone = try StandardPhone()
         #expect(phone.deliver(.changeAttributes([:]))?.code == "adobe.attributes.empty")
         #expect(phone.deliver(.changeTags(TagChange()))?.code == "adobe.tags.empty")
     }
 
-    @Test(.shows("adobe/P6", "adobe/P10", of: AdobeDevice.self))
+    @Test(.shows("adobe/P6", "adobe/P10"))
     func `a value that the vendor took is left out`() throws {
         let phone = try StandardPhone()
         let both = Action.changeAttributes(["cusTier": .set("gold"), "cusCity": .set("Turku")])
@@ -95,7 +95,7 @@ import Testing
         #expect(phone.requests.count == 3)
     }
 
-    @Test(.shows("adobe/P7", of: AdobeDevice.self))
+    @Test(.shows("adobe/P7"))
     func `an attribute is cleared by an empty text, or not at all`() throws {
         let phone = try StandardPhone()
         phone.deliver(.changeAttributes(["cusTier": .unset]))
@@ -105,7 +105,7 @@ import Testing
         #expect(strict.requests.isEmpty)
     }
 
-    @Test(.shows("adobe/P8", of: AdobeDevice.self))
+    @Test(.shows("adobe/P8"))
     func `a tag is a field that says true or false`() throws {
         let phone = try StandardPhone(["tagFields": ["gold": "cusGold", "silver": "cusSilver", "music": "cusMusic"]])
         phone.deliver(.changeTags(TagChange(add: ["gold"], remove: ["silver"])))
@@ -116,7 +116,7 @@ import Testing
         #expect(unknown?.finding?.path == "action.tags.sports")
     }
 
-    @Test(.shows("adobe/P9", of: AdobeDevice.self))
+    @Test(.shows("adobe/P9"))
     func `identifiers are fields that reconcile`() throws {
         let phone = try StandardPhone(["identifierFields": ["email": "cusEmail"]])
         let logIn = Action.switchContact(ContactSwitch(.logIn, identifiers: Corpus.aino))
@@ -128,7 +128,7 @@ import Testing
     }
 
     @Test(
-        .shows("adobe/N1", "adobe/N2", "adobe/N3", "adobe/N5", of: AdobeDevice.self)
+        .shows("adobe/N1", "adobe/N2", "adobe/N3", "adobe/N5")
     )
     func `what no API takes is refused with a remedy`() throws {
         let phone = try StandardPhone()
@@ -152,7 +152,7 @@ import Testing
         #expect(phone.requests.isEmpty)
     }
 
-    @Test(.shows("adobe/N6", of: AdobeDevice.self))
+    @Test(.shows("adobe/N6"))
     func `an option is refused by name`() throws {
         let phone = try StandardPhone()
         var operation = phone.operation(.track(.sessionStarted))
@@ -160,7 +160,7 @@ import Testing
         #expect(phone.adapter.examine(operation).map(\.path) == ["options.adobe.urgent"])
     }
 
-    @Test(.shows("adobe/N7", "adobe/I5", of: AdobeDevice.self))
+    @Test(.shows("adobe/N7", "adobe/I5"))
     func `an unregister takes the push token back`() throws {
         let phone = try StandardPhone()
         #expect(phone.deliver(.unregister)?.code == "adobe.unregister.left")

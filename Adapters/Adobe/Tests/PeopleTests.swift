@@ -25,7 +25,7 @@ import Testing
         }
     }
 
-    @Test(.shows("adobe/N4", of: AdobeDevice.self), arguments: [false, true])
+    @Test(.shows("adobe/N4"), arguments: [false, true])
     func `each person has an identity, and the push token moves with the person`(_ isGiven: Bool) throws {
         let phone = try StandardPhone(["identifierFields": ["external": "cusNumber"]], device: nil)
         for person in ["anna", "bert"] {
@@ -47,7 +47,7 @@ import Testing
         #expect(Set(phone.state.reports.map(\.ecid)).count == 2)
     }
 
-    @Test(.shows("adobe/I10", of: AdobeDevice.self))
+    @Test(.shows("adobe/I10"))
     func `what waited for one person is sent under that person's identity`() throws {
         let phone = try StandardPhone(["identifierFields": ["external": "cusNumber"]], device: device("anna"))
         phone.capture(.logIn("anna"))
@@ -71,7 +71,7 @@ import Testing
         #expect(phone.heldTokens.keys.sorted() == [Self.given["bert"]])
     }
 
-    @Test(.shows("adobe/I2", "adobe/A6", of: AdobeDevice.self))
+    @Test(.shows("adobe/I2", "adobe/A6"))
     func `click and open carry one identity, and another identity has no values of the first`() throws {
         let phone = try StandardPhone(device: device("anna"))
         phone.deliver(.set("cusTier", "gold"))
@@ -85,7 +85,7 @@ import Testing
         #expect(phone.heldTokens.keys.sorted() == [Self.given["bert"]])
     }
 
-    @Test(.shows("adobe/P6", of: AdobeDevice.self))
+    @Test(.shows("adobe/P6"))
     func `another app at the vendor has no values of the first`() throws {
         let phone = try StandardPhone()
         phone.deliver(.set("cusTier", "gold"))
@@ -95,7 +95,7 @@ import Testing
         #expect(phone.state.profiles.map(\.pkey) == ["another", "b7e2f0c4d91a"])
     }
 
-    @Test(.shows("adobe/I2", of: AdobeDevice.self))
+    @Test(.shows("adobe/I2"))
     func `an identity from the app is used again for its own person alone`() throws {
         let phone = try StandardPhone(device: nil)
         phone.deliver(.logIn("anna"))
@@ -111,7 +111,7 @@ import Testing
         #expect(phone.heldTokens.keys.sorted() == [phone.ecid])
     }
 
-    @Test(.shows("adobe/N4", of: AdobeDevice.self))
+    @Test(.shows("adobe/N4"))
     func `a person whom the vendor has no field for has an identity, too`() throws {
         let phone = try StandardPhone(["identifierFields": [:]])
         phone.deliver(.logIn("anna"))
@@ -122,7 +122,7 @@ import Testing
         #expect(phone.examine(.logIn("bert")).map(\.severity) == [.warning, .warning])
     }
 
-    @Test(.shows("adobe/I2", of: AdobeDevice.self))
+    @Test(.shows("adobe/I2"))
     func `a vendor that is left receives values under the identity that the app passed for their person`() throws {
         let phone = try StandardPhone(device: device("anna"))
         phone.goOffline()
@@ -136,7 +136,7 @@ import Testing
         #expect(phone.heldTokens.isEmpty)
     }
 
-    @Test(.shows("adobe/I2", of: AdobeDevice.self))
+    @Test(.shows("adobe/I2"))
     func `a consent counts for every identity of the person`() throws {
         let phone = try StandardPhone(["identifierFields": ["external": "cusNumber"]])
         phone.capture(.consent(.profile, .denied, on: .push))
@@ -148,7 +148,7 @@ import Testing
         #expect(phone.pending.isEmpty)
     }
 
-    @Test(.shows("adobe/I5", of: AdobeDevice.self))
+    @Test(.shows("adobe/I5"))
     func `nothing captured behind an unanswered erasure is posted under the erased identity`() throws {
         let phone = try StandardPhone(device: device("anna"))
         phone.deliver(.logIn("anna"))
@@ -164,7 +164,7 @@ import Testing
         #expect(phone.heldTokens.isEmpty)
     }
 
-    @Test(.shows("adobe/V6", of: AdobeDevice.self))
+    @Test(.shows("adobe/V6"))
     func `an opt-out captured behind an unanswered erasure survives it`() throws {
         let phone = try StandardPhone()
         phone.goOffline()
@@ -191,7 +191,7 @@ import Testing
         #expect(classic.state.subscribers.allSatisfy { $0.userKey.isEmpty && $0.parameters.isEmpty })
     }
 
-    @Test(.shows("adobe/I3", of: AdobeDevice.self))
+    @Test(.shows("adobe/I3"))
     func `a second rotation after an unanswered one ends with the newest token`() throws {
         let phone = try StandardPhone()
         phone.processesReplacedRequests = true
@@ -202,7 +202,7 @@ import Testing
         #expect(phone.heldTokens == [phone.ecid: "0cc1"])
     }
 
-    @Test(.shows("adobe/N7", of: AdobeDevice.self), arguments: [1, 2])
+    @Test(.shows("adobe/N7"), arguments: [1, 2])
     func `an unregister comes last and covers every identity`(_ lost: Int) throws {
         let phone = try StandardPhone(device: device("anna"))
         phone.goOffline()
@@ -236,7 +236,7 @@ import Testing
         return phone
     }
 
-    @Test(.shows("adobe/C20", "adobe/C22", of: AdobeClassicDevice.self))
+    @Test(.shows("adobe/C20", "adobe/C22"))
     func `a log-out or log-in that is not answered is repeated until the person is off the device`() throws {
         for action in [Action.logOut, .logIn("bert")] {
             let phone = try phone()
@@ -249,7 +249,7 @@ import Testing
         }
     }
 
-    @Test(.shows("adobe/C20", of: AdobeClassicDevice.self))
+    @Test(.shows("adobe/C20"))
     func `after a refused log-in nothing is registered for the person before`() throws {
         let phone = try phone()
         phone.nextOutcomes = [.status(404)]
@@ -260,7 +260,7 @@ import Testing
         #expect(phone.state.subscribers.map(\.parameters) == [["store": "bert-turku"]])
     }
 
-    @Test(.shows("adobe/C17", "adobe/C21", "adobe/V6", of: AdobeClassicDevice.self))
+    @Test(.shows("adobe/C17", "adobe/C21", "adobe/V6"))
     func `opt-outs, erasures and the unregister take the person off the device`() throws {
         let ends: [(Action, String)] = [
             (.consent(.profile, .denied), "adobe.classic.detached"),
@@ -278,7 +278,7 @@ import Testing
         #expect(phone.deliver(.unregister)?.code == "adobe.unregister.nothing")
     }
 
-    @Test(.shows("adobe/V6", of: AdobeClassicDevice.self))
+    @Test(.shows("adobe/V6"))
     func `messages granted again register the person again`() throws {
         let phone = try phone()
         phone.deliver(.consent(.messaging, .denied, on: .push))
@@ -288,7 +288,7 @@ import Testing
         #expect(phone.state.subscribers.map(\.parameters) == [["tier": "anna-silver"]])
     }
 
-    @Test(.shows("adobe/C20", of: AdobeClassicDevice.self), arguments: [[Purpose.profile], [.messaging, .profile]])
+    @Test(.shows("adobe/C20"), arguments: [[Purpose.profile], [.messaging, .profile]])
     func `the denial of one person does not bind the next person`(_ purposes: [Purpose]) throws {
         let phone = try phone()
         for purpose in purposes { phone.deliver(.consent(purpose, .denied)) }
@@ -299,7 +299,7 @@ import Testing
         #expect(phone.state.subscribers.map(\.parameters) == [["tier": "bert-gold"]])
     }
 
-    @Test(.shows("adobe/I10", of: AdobeClassicDevice.self))
+    @Test(.shows("adobe/I10"))
     func `what waited for a push token is not carried out for a person who left`() throws {
         let phone = try ClassicPhone()
         let logIn = phone.capture(.logIn("anna"))
@@ -313,7 +313,7 @@ import Testing
         #expect(phone.state.subscribers.map(\.userKey) == ["bert"])
     }
 
-    @Test(.shows("adobe/C16", of: AdobeClassicDevice.self))
+    @Test(.shows("adobe/C16"))
     func `another app at the vendor holds no registration of the first`() throws {
         let phone = try phone()
         try phone.restart(with: ClassicFixture.adapter(["integrationKey": "another"]))
@@ -322,7 +322,7 @@ import Testing
         #expect(phone.state.subscribers.map(\.userKey) == ["", ""])
     }
 
-    @Test(.shows("adobe/I9", of: AdobeClassicDevice.self))
+    @Test(.shows("adobe/I9"))
     func `a malformed token is refused`() throws {
         let phone = try phone()
         #expect(phone.deliver(.registerDevice(Device(pushToken: PushToken("xyz"))))?.code == "adobe.token.form")

@@ -25,7 +25,7 @@ import Testing
 
     // MARK: Gate
 
-    @Test(.shows("adobe/G1", "adobe/G3", of: AdobeDevice.self), arguments: ["off", "", "true", "on ", "0ff", "yes"])
+    @Test(.shows("adobe/G1", "adobe/G3"), arguments: ["off", "", "true", "on ", "0ff", "yes"])
     func `a flag that does not say on drops the event`(_ flag: String) throws {
         let phone = try StandardPhone()
         let verdict = phone.push(.tapped, ["_acsDeliveryTracking": .string(flag)])
@@ -34,24 +34,24 @@ import Testing
         #expect(phone.requests.isEmpty)
     }
 
-    @Test(.shows("adobe/G3", of: AdobeDevice.self), arguments: ["on", "ON", "On", "oN"])
+    @Test(.shows("adobe/G3"), arguments: ["on", "ON", "On", "oN"])
     func `on is on in any case`(_ flag: String) throws {
         #expect(try actions(.received, ["_acsDeliveryTracking": .string(flag)]) == ["7"])
         #expect(try actions(.received, ["_acsDeliveryTracking": "ON"]) == ["7"])
     }
 
-    @Test(.shows("adobe/G2", of: AdobeDevice.self))
+    @Test(.shows("adobe/G2"))
     func `a delivery without a flag is tracked`() throws {
         #expect(try actions(.tapped, ["_acsDeliveryTracking": JSONValue?.none]) == ["2", "1"])
     }
 
-    @Test(.shows("adobe/G4", of: AdobeDevice.self), arguments: [JSONValue.bool(false), 0, nil, ["off"], ["on": "off"]])
+    @Test(.shows("adobe/G4"), arguments: [JSONValue.bool(false), 0, nil, ["off"], ["on": "off"]])
     func `a flag that is no text counts as missing`(_ flag: JSONValue) throws {
         #expect(try actions(.dismissed, ["_acsDeliveryTracking": flag]) == ["2"])
     }
 
     @Test(
-        .shows("adobe/G5", of: AdobeDevice.self),
+        .shows("adobe/G5"),
         arguments: ["_mId", "_dId"],
         [JSONValue?.none, "", 17, nil, ["h2f0aa1"]]
     )
@@ -63,14 +63,14 @@ import Testing
         #expect(phone.requests.isEmpty)
     }
 
-    @Test(.shows("adobe/G7", of: AdobeDevice.self), arguments: ["h2f,0aa1", "h2f\n0aa1"])
+    @Test(.shows("adobe/G7"), arguments: ["h2f,0aa1", "h2f\n0aa1"])
     func `an id that would read as two is refused`(_ id: String) throws {
         let phone = try StandardPhone()
         #expect(phone.push(.tapped, ["_mId": .string(id)])?.code == "adobe.push.idForm")
         #expect(phone.requests.isEmpty)
     }
 
-    @Test(.shows("adobe/G6", "adobe/A6", of: AdobeDevice.self))
+    @Test(.shows("adobe/G6", "adobe/A6"))
     func `a delivery that the server does not track is refused with 404`() throws {
         let phone = try StandardPhone(account: ["untracked": ["c81e4"]])
         let verdict = phone.push(.received)
@@ -82,17 +82,17 @@ import Testing
 
     // MARK: Actions
 
-    @Test(.shows("adobe/A1", "adobe/A2", of: AdobeDevice.self))
+    @Test(.shows("adobe/A1", "adobe/A2"))
     func `a message that arrives is an impression, wherever the app is`() throws {
         for state in AppState.allCases { #expect(try actions(.received, appState: state) == ["7"]) }
     }
 
-    @Test(.shows("adobe/A5", of: AdobeDevice.self))
+    @Test(.shows("adobe/A5"))
     func `a dismissed message is a click alone`() throws {
         #expect(try actions(.dismissed, appState: .background) == ["2"])
     }
 
-    @Test(.shows("adobe/A6", "adobe/T2", of: AdobeDevice.self), arguments: [PushInteraction.tapped, .opened])
+    @Test(.shows("adobe/A6", "adobe/T2"), arguments: [PushInteraction.tapped, .opened])
     func `a tapped message is a click and then an open of the same ids`(_ interaction: PushInteraction) throws {
         let phone = try StandardPhone()
         #expect(phone.push(interaction, appState: .inactive)?.isAccepted == true)
@@ -101,7 +101,7 @@ import Testing
         #expect(phone.state.actions(of: "h2f0aa1") == ["2", "1"])
     }
 
-    @Test(.shows("adobe/A9", of: AdobeDevice.self))
+    @Test(.shows("adobe/A9"))
     func `a button is a tap, and by a setting a click if the app stays in the background`() throws {
         let buy = Action.track(.push(.tapped, payload: Fixture.payload, actionID: "buy"))
         for (setting, state, count) in [
@@ -113,14 +113,14 @@ import Testing
         }
     }
 
-    @Test(.shows("adobe/Q10", of: AdobeDevice.self))
+    @Test(.shows("adobe/Q10"))
     func `the same event twice is told twice`() throws {
         let phone = try StandardPhone()
         for _ in 0..<2 { #expect(phone.push(.dismissed)?.code == "accepted") }
         #expect(phone.state.reports.map(\.count) == [2])
     }
 
-    @Test(.shows("adobe/A8", of: AdobeDevice.self))
+    @Test(.shows("adobe/A8"))
     func `an app that is opened in another way tells nothing of a message`() throws {
         let phone = try StandardPhone()
         phone.deliver(.track(.sessionStarted))
@@ -128,7 +128,7 @@ import Testing
         #expect(phone.requests.map(\.method) == ["POST"])
     }
 
-    @Test(.shows("adobe/A10", of: AdobeDevice.self))
+    @Test(.shows("adobe/A10"))
     func `a local notification has other names and no flag`() throws {
         let phone = try StandardPhone()
         let payload: JSONObject = ["broadlogId": "h3b07", "deliveryId": "c8200"]
@@ -141,7 +141,7 @@ import Testing
         #expect(broken?.finding?.path == "action.event.payload.deliveryId")
     }
 
-    @Test(.shows("adobe/A4", "adobe/A7", of: AdobeDevice.self))
+    @Test(.shows("adobe/A4", "adobe/A7"))
     func `a lint tells what a delivery needs to be heard of`() throws {
         func codes(_ interaction: PushInteraction, _ state: AppState, _ payload: JSONObject) throws -> [String] {
             let phone = try StandardPhone()
@@ -163,7 +163,7 @@ import Testing
 
     // MARK: Calls of the system
 
-    @Test(.shows("adobe/A3", of: AdobeDevice.self))
+    @Test(.shows("adobe/A3"))
     func `the system's calls become events`() throws {
         let userInfo: [AnyHashable: Any] = [
             "aps": ["alert": "Back in stock", "content-available": 1, "badge": 2.5, "quiet": true] as [String: Any],

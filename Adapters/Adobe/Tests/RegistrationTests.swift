@@ -13,7 +13,7 @@ import Testing
     private static let day = Duration.seconds(86_400)
     private static let session = Action.track(.sessionStarted)
 
-    @Test(.shows("adobe/R4", "adobe/R5", of: AdobeDevice.self))
+    @Test(.shows("adobe/R4", "adobe/R5"))
     func `a new identity registers at once, and again when the delay is over`() throws {
         let phone = try StandardPhone()
         #expect(phone.deliver(Self.session)?.code == "accepted")
@@ -24,14 +24,14 @@ import Testing
         #expect(phone.state.profiles.map(\.registrations) == [2])
     }
 
-    @Test(.shows("adobe/R5", of: AdobeDevice.self))
+    @Test(.shows("adobe/R5"))
     func `a delay of 0 registers at each session`() throws {
         let phone = try StandardPhone(["registrationDelay": 0])
         for _ in 0..<3 { #expect(phone.deliver(Self.session)?.code == "accepted") }
         #expect(phone.state.profiles.map(\.registrations) == [3])
     }
 
-    @Test(.shows("adobe/R6", of: AdobeDevice.self))
+    @Test(.shows("adobe/R6"))
     func `a pause sends nothing and remembers nothing`() throws {
         let phone = try StandardPhone(["registrationPaused": true])
         let before = phone.memory
@@ -42,7 +42,7 @@ import Testing
         #expect(phone.requests.isEmpty)
     }
 
-    @Test(.shows("adobe/R7", of: AdobeDevice.self), arguments: [("anyHit", 1), ("registration", 2)])
+    @Test(.shows("adobe/R7"), arguments: [("anyHit", 1), ("registration", 2)])
     func `a push event postpones the registration, unless the settings say otherwise`(_ clock: String, _ count: Int)
         throws
     {
@@ -55,7 +55,7 @@ import Testing
         #expect(phone.state.profiles.map(\.registrations) == [count])
     }
 
-    @Test(.shows("adobe/R4", "adobe/Q4", of: AdobeDevice.self), arguments: [404, 201, 204])
+    @Test(.shows("adobe/R4", "adobe/Q4"), arguments: [404, 201, 204])
     func `an identity counts as registered before the answer`(_ status: Int) throws {
         let phone = try StandardPhone()
         _ = phone.push(.received)
@@ -75,7 +75,7 @@ import Testing
         #expect(phone.deliver(Self.session)?.code == "accepted")
     }
 
-    @Test(.shows("adobe/R5", "adobe/R7", of: AdobeDevice.self))
+    @Test(.shows("adobe/R5", "adobe/R7"))
     func `a session is judged by what was known when it began`() throws {
         let phone = try StandardPhone()
         phone.deliver(Self.session)
@@ -86,7 +86,7 @@ import Testing
         #expect(phone.endpoints == [.tracking, .tracking, .registration])
     }
 
-    @Test(.shows("adobe/R5", "adobe/R7", of: AdobeDevice.self))
+    @Test(.shows("adobe/R5", "adobe/R7"))
     func `a session that begins while a click is in flight registers when it is due`() throws {
         let phone = try StandardPhone()
         phone.deliver(Self.session)
@@ -100,7 +100,7 @@ import Testing
         #expect(phone.endpoints == [.tracking, .tracking, .registration])
     }
 
-    @Test(.shows("adobe/R8", of: AdobeDevice.self))
+    @Test(.shows("adobe/R8"))
     func `without pkey nothing is registered, and tracking goes on`() throws {
         let phone = try StandardPhone(["pkey": nil])
         #expect(phone.deliver(Self.session)?.code == "adobe.pkey.missing")
@@ -108,7 +108,7 @@ import Testing
         #expect(phone.push(.received)?.code == "accepted")
     }
 
-    @Test(.shows("adobe/Q9", of: AdobeDevice.self))
+    @Test(.shows("adobe/Q9"))
     func `nothing leaves before the device is known`() throws {
         let phone = try StandardPhone(device: nil)
         for action in [
@@ -125,7 +125,7 @@ import Testing
 
     // MARK: Privacy
 
-    @Test(.shows("adobe/V1", "adobe/V2", of: AdobeDevice.self))
+    @Test(.shows("adobe/V1", "adobe/V2"))
     func `without the person's word tracking is dropped, and the rest waits`() throws {
         let phone = try StandardPhone()
         let waits: [(Action, Bool)] = [
@@ -137,7 +137,7 @@ import Testing
         }
     }
 
-    @Test(.shows("adobe/V3", "adobe/V6", "adobe/I1", "adobe/I2", "adobe/I8", "adobe/R4", of: AdobeDevice.self))
+    @Test(.shows("adobe/V3", "adobe/V6", "adobe/I1", "adobe/I2", "adobe/I8", "adobe/R4"))
     func `a denial of tracking and profile ends the identity, in either order`() throws {
         for order in [[Purpose.tracking, .profile], [.profile, .tracking]] {
             let phone = try StandardPhone(device: Fixture.adoptedPhone)
@@ -173,7 +173,7 @@ import Testing
         #expect(phone.ecid == fresh)
     }
 
-    @Test(.shows("adobe/V6", of: AdobeDevice.self), arguments: [Purpose.profile, .messaging])
+    @Test(.shows("adobe/V6"), arguments: [Purpose.profile, .messaging])
     func `a denial on push takes the push token back, and a grant sends it again`(_ purpose: Purpose) throws {
         let phone = try StandardPhone(["noAnswer": "iOS"])
         phone.nextOutcomes = [Silence.timedOut, .status(503)]
@@ -187,7 +187,7 @@ import Testing
         #expect(phone.heldTokens == [phone.ecid: Corpus.phone.pushToken?.value.lowercased() ?? ""])
     }
 
-    @Test(.shows("adobe/V6", of: AdobeDevice.self))
+    @Test(.shows("adobe/V6"))
     func `nothing is registered without consent to the profile`() throws {
         let phone = try StandardPhone()
         phone.deliver(.consent(.profile, .denied))
@@ -203,7 +203,7 @@ import Testing
         #expect(phone.pendingCount == 0)
     }
 
-    @Test(.shows("adobe/V4", "adobe/V5", of: AdobeDevice.self))
+    @Test(.shows("adobe/V4", "adobe/V5"))
     func `other decisions change nothing, and an erasure begins again`() throws {
         let phone = try StandardPhone(device: Fixture.adoptedPhone)
         let before = phone.ecid

@@ -17,7 +17,7 @@ import Testing
         return phone
     }
 
-    @Test(.shows("adobe/T1", "adobe/T2", "adobe/T3", "adobe/T4", "adobe/S1", "adobe/I2", of: AdobeDevice.self))
+    @Test(.shows("adobe/T1", "adobe/T2", "adobe/T3", "adobe/T4", "adobe/S1", "adobe/I2"))
     func `a tracking request, byte for byte`() throws {
         let phone = try adopted()
         _ = phone.push(.dismissed)
@@ -37,7 +37,7 @@ import Testing
         #expect(phone.state.reports.map(\.broadlogID) == ["h2f 0a&a1"])
     }
 
-    @Test(.shows("adobe/T5", "adobe/T6", of: AdobeDevice.self))
+    @Test(.shows("adobe/T5", "adobe/T6"))
     func `the postback of old SDKs takes the request's place`() throws {
         let phone = try adopted(["trackingForm": "postback"])
         _ = phone.push(.tapped)
@@ -69,7 +69,7 @@ import Testing
         #expect(place.queue == "postbacks")
     }
 
-    @Test(.shows("adobe/R1", "adobe/R2", "adobe/R3", of: AdobeDevice.self))
+    @Test(.shows("adobe/R1", "adobe/R2", "adobe/R3"))
     func `a registration, byte for byte`() throws {
         let phone = try adopted()
         phone.deliver(.track(.sessionStarted))
@@ -85,7 +85,7 @@ import Testing
         #expect(phone.state.profiles.map(\.registrations) == [1])
     }
 
-    @Test(.shows("adobe/P1", "adobe/P2", of: AdobeDevice.self))
+    @Test(.shows("adobe/P1", "adobe/P2"))
     func `attributes, byte for byte`() throws {
         let phone = try adopted()
         phone.deliver(.changeAttributes(["loyalty_tier": .set("go\"ld"), "cusVisits": .set(7)]))
@@ -99,7 +99,7 @@ import Testing
         )
     }
 
-    @Test(.shows("adobe/I3", "adobe/I4", "adobe/I5", "adobe/I6", of: AdobeDevice.self))
+    @Test(.shows("adobe/I3", "adobe/I4", "adobe/I5", "adobe/I6"))
     func `a push token goes to the identity service, each time`() throws {
         let phone = try adopted()
         let token = "0aa1f00d5588aa10d2f6e7b3941d0c5e8f72ab46c98e03d1f5a6b7c8d97c1f3a"
@@ -115,7 +115,7 @@ import Testing
         #expect(phone.requests.count == 3)
     }
 
-    @Test(.shows("adobe/R3", "adobe/I4", "adobe/S3", of: AdobeDevice.self))
+    @Test(.shows("adobe/R3", "adobe/I4", "adobe/S3"))
     func `Android has words of its own, other services none`() throws {
         let phone = try StandardPhone(device: nil)
         phone.deliver(.registerDevice(Device(pushToken: PushToken("fGx-1:APA", service: .fcm))))
@@ -132,7 +132,7 @@ import Testing
         #expect(phone.deliver(.registerDevice(android))?.code == "adobe.token.service")
     }
 
-    @Test(.shows("adobe/I9", of: AdobeDevice.self), arguments: ["", "xyz", "0aa", "0aa1 f0"])
+    @Test(.shows("adobe/I9"), arguments: ["", "xyz", "0aa", "0aa1 f0"])
     func `a malformed token is refused, and the one before stays`(_ token: String) throws {
         let phone = try StandardPhone()
         let held = phone.heldTokens
@@ -140,7 +140,7 @@ import Testing
         #expect(phone.requests.isEmpty && phone.heldTokens == held)
     }
 
-    @Test(.shows("adobe/I6", of: AdobeDevice.self))
+    @Test(.shows("adobe/I6"))
     func `without an organisation the token is not told, and that is said`() throws {
         let phone = try StandardPhone(["organizationId": nil], device: nil)
         let verdict = phone.deliver(.registerDevice(Corpus.phone))
@@ -151,7 +151,7 @@ import Testing
         #expect(findings.map(\.code) == ["adobe.token.untold"])
     }
 
-    @Test(.shows("adobe/I1", of: AdobeDevice.self))
+    @Test(.shows("adobe/I1"))
     func `an identity is 38 digits and stays text`() throws {
         let phone = try StandardPhone()
         let made = phone.ecid
@@ -172,7 +172,7 @@ import Testing
         #expect(phone.state.reports.last?.ecid == "00018837610593347720000264903317755102")
     }
 
-    @Test(.shows("adobe/S1", "adobe/S2", of: AdobeDevice.self))
+    @Test(.shows("adobe/S1", "adobe/S2"))
     func `a server is a bare host, and a sandbox takes the place of all hosts`() throws {
         for server in ["https://shop.example", "shop.example/", "shop.example:8443", "shop.example/r", "a b"] {
             let error = #expect(throws: SettingsError.self) { try Fixture.adapter(["server": .string(server)]) }

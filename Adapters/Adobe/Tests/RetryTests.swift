@@ -14,7 +14,7 @@ import Testing
     private static let attribute = Action.changeAttributes(["cusTier": .set("gold")])
 
     @Test(
-        .shows("adobe/Q3", "adobe/Q4", "adobe/Q5", "adobe/G6", of: AdobeDevice.self),
+        .shows("adobe/Q3", "adobe/Q4", "adobe/Q5", "adobe/G6"),
         arguments: [
             (200, ReplyMeaning.accepted), (201, .refused), (204, .refused), (299, .refused), (302, .refused),
             (400, .refused), (404, .refused), (408, .retry), (429, .refused), (500, .refused), (502, .refused),
@@ -26,7 +26,7 @@ import Testing
         #expect(RetryPolicy.registrations.row(for: .status(status)).meaning == meaning)
     }
 
-    @Test(.shows("adobe/Q11", "adobe/Q12", of: AdobeDevice.self))
+    @Test(.shows("adobe/Q11", "adobe/Q12"))
     func `a sign-in page is no registration, and a redirect of the tracking server is a success`() throws {
         let page = Outcome.replied(
             WireResponse(200, headers: [WireHeader("Content-Type", "text/html")], body: Array("<html></html>".utf8))
@@ -50,7 +50,7 @@ import Testing
     }
 
     @Test(
-        .shows("adobe/Q3", "adobe/Q5", "adobe/Q8", of: AdobeDevice.self),
+        .shows("adobe/Q3", "adobe/Q5", "adobe/Q8"),
         arguments: [
             (200, ReplyMeaning.accepted), (201, .accepted), (204, .accepted), (302, .refused), (404, .refused),
             (408, .retry), (429, .refused), (500, .refused), (503, .retry), (504, .retry),
@@ -60,7 +60,7 @@ import Testing
         #expect(RetryPolicy.postbacks.row(for: .status(status)).meaning == meaning)
     }
 
-    @Test(.shows("adobe/I7", "adobe/Q3", of: AdobeDevice.self))
+    @Test(.shows("adobe/I7", "adobe/Q3"))
     func `the identity service takes 200 alone`() throws {
         let meanings = [200, 204, 408, 500, 503].map { RetryPolicy.identity.row(for: .status($0)).meaning }
         #expect(meanings == [.accepted, .refused, .retry, .refused, .retry])
@@ -74,7 +74,7 @@ import Testing
         #expect(phone.push(.received)?.code == "accepted")
     }
 
-    @Test(.shows("adobe/Q3", of: AdobeDevice.self))
+    @Test(.shows("adobe/Q3"))
     func `the pause is 30 seconds, for ever, and the bytes are the same`() throws {
         let phone = try StandardPhone()
         phone.nextOutcomes = [503, 408, 504, 503, 503, 503, 503, 503, 503, 503, 503, 503].map(Outcome.status)
@@ -84,7 +84,7 @@ import Testing
         #expect(phone.requests.count == 13)
     }
 
-    @Test(.shows("adobe/Q3", of: AdobeDevice.self))
+    @Test(.shows("adobe/Q3"))
     func `of the pause and Retry-After the longer one counts`() throws {
         let phone = try StandardPhone()
         phone.nextOutcomes = ["5", "600"].map {
@@ -94,7 +94,7 @@ import Testing
         #expect(phone.intervals == [.seconds(30), .seconds(600)])
     }
 
-    @Test(.shows("adobe/Q4", of: AdobeDevice.self))
+    @Test(.shows("adobe/Q4"))
     func `another success is a no, unless the settings say otherwise`() throws {
         let phone = try StandardPhone()
         phone.nextOutcomes = [.status(204)]
@@ -104,7 +104,7 @@ import Testing
         #expect(lenient.deliver(Self.received)?.code == "accepted")
     }
 
-    @Test(.shows("adobe/Q6", "adobe/Q7", of: AdobeDevice.self))
+    @Test(.shows("adobe/Q6", "adobe/Q7"))
     func `without an answer it is repeated, or treated as on iOS`() throws {
         let cases: [(action: Action, outcome: Outcome, code: String)] = [
             (Self.received, Silence.offline, "accepted"), (Self.received, Silence.timedOut, "adobe.reply.lost"),
@@ -126,7 +126,7 @@ import Testing
 
     // MARK: Two reports of one tap
 
-    @Test(.shows("adobe/A6", of: AdobeDevice.self))
+    @Test(.shows("adobe/A6"))
     func `between click and open only the open is repeated`() throws {
         let phone = try StandardPhone()
         phone.nextOutcomes = [.status(200), .status(503), .status(200)]
@@ -139,7 +139,7 @@ import Testing
         #expect(phone.requests.map { $0.url.contains(",2&") } == [true, false, false])
     }
 
-    @Test(.shows("adobe/A6", of: AdobeDevice.self))
+    @Test(.shows("adobe/A6"))
     func `the open follows a refused click, and the verdict tells of both`() throws {
         let phone = try StandardPhone()
         phone.nextOutcomes = [.status(500), .status(200)]
@@ -151,7 +151,7 @@ import Testing
 
     // MARK: Queues
 
-    @Test(.shows("adobe/Q1", "adobe/Q2", of: AdobeDevice.self))
+    @Test(.shows("adobe/Q1", "adobe/Q2"))
     func `tracking and registrations share a queue, the rest goes beside it`() throws {
         let phone = try StandardPhone()
         let queues: [(Action, String)] = [

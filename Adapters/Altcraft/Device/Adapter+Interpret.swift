@@ -125,7 +125,6 @@ private final class Reading {
                 memory.departure(of: contact, before: pending.sequence) == nil
             else { return .inProgress(pending.step) }
         case .subscribe:
-            RuleID.altcraft("T4").fire()
             if let address = sent.address { subscribed(answer.profile?.subscription, at: address, &memory) }
             if isOptingOut, !memory.reachable(contact).isEmpty { return continued(behind: answer) }
             if pending.step == .restore {
@@ -204,6 +203,10 @@ private final class Reading {
         _ memory: inout AltcraftMemory
     ) {
         guard let address else { return }
+        // An update without a clear reply has moved a subscription that is no longer under its old token.
+        if subscription == nil, let update = memory.move(of: contact, to: address), update.old == address {
+            return memory.moved(contact, from: update.old, to: update.new)
+        }
         let categories = settings.categoryLists == .replace ? named(subscription?.categories ?? []) : nil
         memory.note(
             .init(
@@ -221,7 +224,6 @@ private final class Reading {
 
     /// Handles the reply to a query: the caller's, or the adapter's own before a change.
     private func answered(_ answer: AltcraftAnswer, _ memory: inout AltcraftMemory) -> Result {
-        if answer.profile?.subscription == nil { RuleID.altcraft("S7").fire() }
         let isClear = reply?.object != nil && !hasError
         guard isRead else {
             guard isClear else { return .rejected(FindingRow.replyUnreadable.at(detail: detail), answer: answer.json) }
@@ -249,7 +251,6 @@ private final class Reading {
 
     private func released(_ answer: AltcraftAnswer, _ memory: inout AltcraftMemory) -> Result {
         guard answer.httpCode == 200, let address = sent.address else { return never(row, memory) }
-        RuleID.altcraft("L7").fire()
         memory.changeOthers(than: contact, at: address) {
             if $0.status == Subscription.State.subscribed.rawValue {
                 $0.status = Subscription.State.suspended.rawValue
@@ -267,11 +268,9 @@ private final class Reading {
         let isEnded = memory.owed.map { $0.isOf(contact) && $0.isEnded } ?? false
         let isAllowed = memory.device?.allowsPush != false
         guard shown != nil, !isEnded, !isSubscribed || decided == nil && isAllowed else {
-            RuleID.altcraft("L2").fire()
             return next(at: .subscribe)
         }
         memory.owed = nil
-        for rule in ["L6", "L8"] { RuleID.altcraft(rule).fire() }
         return accepted(answer, memory)
     }
 
@@ -289,9 +288,9 @@ private final class Reading {
         .accepted(note(answer, memory), answer: answer.json)
     }
 
-    /// Handles a success that the settings do not trust: no state is assumed.
+    /// Handles a success that the settings do not trust: the vendor may have processed the request or not.
     private func unsaid(_ answer: AltcraftAnswer, _ memory: inout AltcraftMemory) -> Result {
-        if let address = sent.address { memory.change(contact, at: address) { $0.status = nil } }
+        memory.markUncertain(endpoint, contact, sent, pending)
         if let on = stay(&memory) { return on }
         return .rejected(FindingRow.replyErrorRefused.at(detail: detail), answer: answer.json)
     }
@@ -319,7 +318,6 @@ private final class Reading {
     /// Returns a finding if the reply shows another status or category than requested. Some categories can't be changed.
     private func difference(_ shown: AltcraftAnswer.Subscription?) -> Finding? {
         guard let shown, let sentStatus = sent.status else { return nil }
-        RuleID.altcraft("S9").fire()
         if let status = shown.status, status != sentStatus { return FindingRow.replyDiffers.at(detail: "status") }
         let categories = named(shown.categories ?? [])
         let other = sentCategories.first { name, isActive in categories[name].map { $0 != isActive } ?? false }
@@ -337,7 +335,6 @@ private final class Reading {
 
     /// Handles a query or release that is not repeated automatically.
     private func never(_ row: ReplyRow, _ memory: AltcraftMemory) -> Result {
-        RuleID.altcraft("R8").fire()
         // The vendor may have subscribed a person who has decided otherwise.
         if endpoint == .unsuspend, exchange.mayHaveWorked, memory.optOutStatus(of: contact) != nil {
             return .inProgress(.restore)
@@ -346,7 +343,6 @@ private final class Reading {
         if endpoint == .unsuspend, meaning == .retry,
             !exchange.mayHaveWorked || !memory.reachableOthers(than: contact).isEmpty
         {
-            RuleID.altcraft("L12").fire()
             let next = RetryLadder.next(pending.failures, exchange)
             // The start of a process is a wake: after a crash, the release is not repeated at once.
             return .retry(When(until: next.until, orWoken: next.orWoken && !exchange.outcome.isInterrupted))
@@ -392,7 +388,6 @@ private final class Reading {
     }
 
     private func refused(_ row: ReplyRow, _ memory: inout AltcraftMemory) -> Result {
-        if endpoint == .tokenUpdate { RuleID.altcraft("T3").fire() }
         if let on = stay(&memory) { return on }
         let finding = row.finding ?? .replyRefused
         return .rejected(finding.at(path, detail: detail), answer: answer(\.final).json)
@@ -400,7 +395,6 @@ private final class Reading {
 
     /// An attempt that failed and will be repeated, for the app: `attempt` names the operation.
     var attempt: JSONValue {
-        RuleID.altcraft("S8").fire()
         var content = answer(\.repeated).json.object ?? [:]
         content["attempt"] = .string(pending.id.rawValue)
         return .object(content)
@@ -410,20 +404,7 @@ private final class Reading {
 
     private func answer(_ number: (EventCodes.Numbers) -> Int?) -> AltcraftAnswer {
         let codes = EventCodes.row(endpoint, status: sent.status)
-        let answer = AltcraftAnswer(status: response?.status, reply, codes, number)
-        fire(answer)
-        return answer
-    }
-
-    /// The rules about answers that this one follows.
-    private func fire(_ answer: AltcraftAnswer) {
-        guard let code = answer.httpCode else { return RuleID.altcraft("S4").fire() }
-        guard (200...299).contains(code) else { return RuleID.altcraft("S3").fire() }
-        if isLater { return RuleID.altcraft("S2").fire() }
-        guard let subscription = answer.profile?.subscription else { return }
-        RuleID.altcraft("S1").fire()
-        if subscription.fields != nil { RuleID.altcraft("S5").fire() }
-        if subscription.categories != nil { RuleID.altcraft("S6").fire() }
+        return AltcraftAnswer(status: response?.status, reply, codes, number)
     }
 
     /// The field that the vendor complains about, else the status: names and numbers alone.
@@ -472,7 +453,6 @@ enum RetryLadder {
     /// Returns the time of the next attempt: by the ladder, or as the server asks if that is later. A wake comes first, unless
     /// the server stated a time.
     static func next(_ failures: Int, _ exchange: Exchange<AltcraftDevice>) -> When {
-        for rule in ["R5", "R6", "R7"] { RuleID.altcraft(rule).fire() }
         let asked = exchange.retryAfter
         return .at(backoff.next(after: failures, asked: asked, at: exchange.moment), orWoken: asked == nil)
     }

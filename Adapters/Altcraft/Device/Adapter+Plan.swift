@@ -66,7 +66,6 @@ private enum Signing {
         _ memory: AltcraftMemory,
         _ now: Instant
     ) -> Plan<AltcraftDevice> {
-        RuleID.altcraft("T10").fire()
         let since = now + (.zero - AltcraftMemory.Signature.grace)
         let next = memory.signed(.init(mark: mark, since: since))
         return .settle(rejections(pending, before: since), remembering: next)
@@ -154,8 +153,7 @@ struct Planner {
 
     /// Rejects an operation that would subscribe a person at a provider that was left.
     private func left(_ head: Head, _ detail: String?) -> Next {
-        RuleID.altcraft("E6").fire()
-        return .settle([head.id: .rejected(FindingRow.providerLeft.at(detail: detail))])
+        .settle([head.id: .rejected(FindingRow.providerLeft.at(detail: detail))])
     }
 
     func maker(_ head: Head, part: String? = nil) throws(Held) -> RequestMaker {
@@ -265,7 +263,6 @@ struct Planner {
 
     /// Reports to the vendor that a token replaced another.
     func move(from old: PushAddress, to address: PushAddress, _ head: Head) throws(Held) -> Next {
-        RuleID.altcraft("T1").fire()
         // The newest token's update has the operation's own id, and one that it must wait for another.
         let isOwn = head.operation.action.kind == .registerDevice && address == self.address
         let maker = try maker(head, part: isOwn ? nil : "update/\(RequestID.mark(of: address.token))")
@@ -284,7 +281,6 @@ struct Planner {
     /// - Throws: The reason to wait, if a registration of the same person carries the update.
     func updateFirst(_ head: Head) throws(Held) -> Next? {
         guard let move = memory.move(of: person(head), to: address) else { return nil }
-        RuleID.altcraft("T2").fire()
         func isOfPerson(_ operation: EngagementOperation) -> Bool {
             adapter.person(operation.contact).map(ScalarString.init) == person(head).map(ScalarString.init)
         }

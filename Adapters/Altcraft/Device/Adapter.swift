@@ -95,8 +95,7 @@ extension AltcraftDevice {
     }
 
     public func place(_ operation: EngagementOperation) -> Place {
-        RuleID.altcraft("R12").fire()
-        return Place(lane: operation.subject.rawValue, queue: queue(of: operation))
+        Place(lane: operation.subject.rawValue, queue: queue(of: operation))
     }
 
     /// Returns the queue of an operation.
@@ -116,7 +115,6 @@ extension AltcraftDevice {
         case .changeAttributes, .changeTags: queue = profile
         case .identify: queue = settings.identifiersAsFields ? profile : .local
         case .track(.push):
-            RuleID.altcraft("P4").fire()
             return "push/\(operation.id.rawValue)"
         case .track: queue = .events
         case .setConsent:
@@ -296,7 +294,6 @@ extension AltcraftDevice {
 
     /// Returns the pixel that receives an event: the event's own, otherwise the configuration's.
     func pixel(_ options: JSONObject) -> String? {
-        RuleID.altcraft("M10").fire()
         if let own = options["pixel"]?.string, !own.isEmpty { return own }
         return settings.pixel.isEmpty ? nil : settings.pixel
     }
@@ -315,12 +312,11 @@ extension AltcraftDevice {
 
     /// Returns the change of the field with the tags: first the removals; the additions need a second request.
     func tagFields(_ change: TagChange, _ step: Step?) -> JSONObject {
-        RuleID.altcraft("F14").fire()
         func texts(_ tags: some Sequence<Tag>) -> JSONValue { .array(tags.map { .string($0.rawValue) }) }
         if change.replace != nil { return [settings.tagsField: texts(change.applied(to: []).sorted())] }
         let deletes = step != .addTags && !change.remove.isEmpty
         let value = texts(deletes ? change.remove : change.add)
-        return [settings.tagsField: ProfileFields.update(deletes ? "delete" : "add", value, .altcraft("F9"))]
+        return [settings.tagsField: ProfileFields.update(deletes ? "delete" : "add", value)]
     }
 
     /// Whether a change of tags needs a second request.

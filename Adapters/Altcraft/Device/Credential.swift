@@ -19,8 +19,6 @@ package struct Authorization {
     init(_ credential: Secret?, _ adapter: AltcraftDevice) throws(Held) {
         let settings = adapter.settings
         if let token = settings.usedRoleToken {
-            RuleID.altcraft("A1").fire()
-            RuleID.altcraft("A8").fire()
             header = String(joining: "Bearer rtoken@", token)
             matchingMode = settings.roleTokenMatching == .token ? token : settings.roleTokenMatching.rawValue
             return
@@ -30,14 +28,10 @@ package struct Authorization {
         }
         let claim = try adapter.claims.claim(of: token)
         (matchingMode, header) = (claim.matching, claim.header)
-        RuleID.altcraft("A7").fire()
     }
 
     /// Whether a token can be part of a header: it consists of visible ASCII characters.
-    package static func isWritable(_ token: String) -> Bool {
-        RuleID.altcraft("A10").fire()
-        return token.utf8.allSatisfy { (0x21...0x7E).contains($0) }
-    }
+    package static func isWritable(_ token: String) -> Bool { token.utf8.allSatisfy { (0x21...0x7E).contains($0) } }
 }
 
 /// The reason why an operation can't be sent yet. It holds later operations of the same person, and no others.
@@ -55,10 +49,7 @@ final class ClaimReader: Sendable {
     ///
     /// - Throws: The name of the missing part.
     func claim(of token: Secret) throws(Held) -> MatchingClaim {
-        if let known = last.withLock({ $0?.token == token ? $0?.claim : nil }) {
-            known.fire()
-            return known
-        }
+        if let known = last.withLock({ $0?.token == token ? $0?.claim : nil }) { return known }
         let claim = try MatchingClaim(token)
         last.withLock { $0 = (token, claim) }
         return claim
@@ -116,13 +107,7 @@ struct MatchingClaim {
         }
         self.matching = matching
         header = String(joining: "Bearer ", token.value)
-        fire()
     }
-
-    /// Marks the claim's rules as fired.
-    func fire() { for rule in Self.rules { rule.fire() } }
-
-    private static let rules: [RuleID] = ["A2", "A10"].map(RuleID.altcraft)
 
     private static func isPresent(_ value: JSONValue?) -> Bool {
         switch value {

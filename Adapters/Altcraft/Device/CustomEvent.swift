@@ -113,8 +113,6 @@ struct Form {
 
     /// Writes the parts of an event in their order; `id` is the request's.
     init(_ event: CustomEvent, id: String) {
-        RuleID.altcraft("M2").fire()
-        RuleID.altcraft("M9").fire()
         var boundary = String(joining: "Boundary-", id)
         while true {
             if let bytes = Self.bytes(of: event, between: boundary) {

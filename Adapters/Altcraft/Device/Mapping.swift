@@ -10,15 +10,10 @@ package struct AltcraftField {
     let attribute: AttributeName?
     /// The form as text, for the remedy of a finding.
     package let form: String
-    /// The rule that defines the form.
-    let rule: RuleID
     private let write: @Sendable (AttributeValue, AltcraftSettings) -> JSONValue?
 
-    /// Returns the value in the field's form; nil if it has none. Marks the rule as fired.
-    package func value(_ value: AttributeValue, _ settings: AltcraftSettings) -> JSONValue? {
-        rule.fire()
-        return write(value, settings)
-    }
+    /// Returns the value in the field's form; nil if it has none.
+    package func value(_ value: AttributeValue, _ settings: AltcraftSettings) -> JSONValue? { write(value, settings) }
 
     /// The vendor's system fields that take a form of their own, or that an attribute has by default.
     package static let all: [AltcraftField] = [
@@ -28,8 +23,7 @@ package struct AltcraftField {
         AltcraftField(
             name: "_country",
             attribute: .country,
-            form: "two letters of ISO 3166-1",
-            rule: .altcraft("F20")
+            form: "two letters of ISO 3166-1"
         ) { value, _ in
             guard case .country(let code)? = value.converted(to: .country) else { return nil }
             return .string(code.text)
@@ -37,12 +31,11 @@ package struct AltcraftField {
         AltcraftField(
             name: "_bdate",
             attribute: .birthDate,
-            form: "YYYY-MM-DD or RFC 3339",
-            rule: .altcraft("F11")
+            form: "YYYY-MM-DD or RFC 3339"
         ) { value, _ in
             (value.converted(to: .date) ?? value.converted(to: .timestamp))?.plainText.map(JSONValue.string)
         },
-        AltcraftField(name: "_sex", attribute: .gender, form: "male or female", rule: .altcraft("F12")) {
+        AltcraftField(name: "_sex", attribute: .gender, form: "male or female") {
             value,
             settings in
             guard let word = value.plainText, let code = ["male": 1, "female": 2][word] else { return nil }
@@ -51,29 +44,27 @@ package struct AltcraftField {
         AltcraftField(
             name: "_postal_code",
             attribute: .postalCode,
-            form: "digits that do not begin with 0",
-            rule: .altcraft("F13")
+            form: "digits that do not begin with 0"
         ) { value, _ in
             guard let text = value.plainText, let number = Int64(text), number >= 0, String(number) == text else {
                 return nil
             }
             return .integer(number)
         },
-        AltcraftField(name: "_status", attribute: nil, form: "a whole number", rule: .altcraft("F21")) { value, _ in
+        AltcraftField(name: "_status", attribute: nil, form: "a whole number") { value, _ in
             value.plainText.flatMap(Int64.init).map(JSONValue.integer)
         },
         AltcraftField(
             name: "_regdate",
             attribute: nil,
-            form: "YYYY-MM-DD or RFC 3339",
-            rule: .altcraft("F11")
+            form: "YYYY-MM-DD or RFC 3339"
         ) { value, _ in
             (value.converted(to: .date) ?? value.converted(to: .timestamp))?.plainText.map(JSONValue.string)
         },
-        AltcraftField(name: "email", attribute: nil, form: "an e-mail address", rule: .altcraft("F19")) { value, _ in
+        AltcraftField(name: "email", attribute: nil, form: "an e-mail address") { value, _ in
             value.plainText.flatMap { Address.isEmail($0) ? .string($0) : nil }
         },
-        AltcraftField(name: "phones", attribute: nil, form: "phone numbers", rule: .altcraft("F19")) { value, _ in
+        AltcraftField(name: "phones", attribute: nil, form: "phone numbers") { value, _ in
             let texts: [String?] =
                 switch value {
                 case .list(let values): values.map(\.plainText)
@@ -86,7 +77,7 @@ package struct AltcraftField {
     ]
 
     private static func text(_ name: String, _ attribute: AttributeName) -> AltcraftField {
-        AltcraftField(name: name, attribute: attribute, form: "text", rule: .altcraft("F20")) { value, _ in
+        AltcraftField(name: name, attribute: attribute, form: "text") { value, _ in
             value.plainText.map(JSONValue.string)
         }
     }
@@ -207,8 +198,8 @@ package struct ProfileFields {
             return field.value(value, settings).map(Result.success)
                 ?? .failure(Problem(row: .attributeForm, detail: "\(name) takes \(field.form)"))
         case .unset where name == "email": return .failure(Problem(row: .attributeUnset))
-        case .unset: return .success(Self.update("unset", .null, .altcraft("F7")))
-        case .increment(let number): return .success(Self.update("incr", .number(number.json), .altcraft("F8")))
+        case .unset: return .success(Self.update("unset", .null))
+        case .increment(let number): return .success(Self.update("incr", .number(number.json)))
         case .append(let values): return elements(values, "add")
         case .remove(let values): return elements(values, "delete")
         }
@@ -217,18 +208,17 @@ package struct ProfileFields {
     private func elements(_ values: [AttributeValue], _ action: String) -> Result<JSONValue, Problem> {
         let texts = values.compactMap { if case .string(let text) = $0 { JSONValue.string(text) } else { nil } }
         guard texts.count == values.count else { return .failure(Problem(row: .attributeElements)) }
-        return .success(Self.update(action, .array(texts), .altcraft("F9")))
+        return .success(Self.update(action, .array(texts)))
     }
 
     /// Returns a value that can't be read as an instruction. An object that looks like one is sent inside an instruction.
     private static func plain(_ value: JSONValue) -> JSONValue {
-        value["action"] == nil ? value : update("set", value, .altcraft("F22"))
+        value["action"] == nil ? value : update("set", value)
     }
 
     /// Returns an instruction, which can replace a field's value.
-    package static func update(_ action: String, _ value: JSONValue, _ rule: RuleID) -> JSONValue {
-        rule.fire()
-        return ["action": .string(action), "value": value]
+    package static func update(_ action: String, _ value: JSONValue) -> JSONValue {
+        ["action": .string(action), "value": value]
     }
 }
 
@@ -294,7 +284,6 @@ package enum PushProvider {
 
     /// Returns the required form of a token's text if the text has another form; nil otherwise. The text is sent unchanged.
     static func missingForm(of token: PushToken) -> String? {
-        RuleID.altcraft("T11").fire()
         guard token.service == .apns else {
             return token.value.utf8.allSatisfy { (0x21...0x7E).contains($0) } ? nil : "visible ASCII characters"
         }
@@ -309,7 +298,6 @@ package enum PushProvider {
 
     /// Returns the provider; nil if there is none, or if the platform is unknown and the service exists on several.
     package static func name(of token: PushToken, on platform: String?) -> String? {
-        RuleID.altcraft("T7").fire()
         let platform = platform.map { ["ipados": "ios"][$0.lowercased()] ?? $0.lowercased() }
         let matches = rows.filter { $0.service == token.service && (platform == nil || $0.platform == platform) }
         return matches.count == 1 ? matches.first?.name : nil

@@ -165,9 +165,7 @@ enum FunctionalUpdate {
     /// Whether a value is no instruction, or one that the vendor documents, with a fitting value.
     static func isValid(_ value: JSONValue, for field: String) -> Bool {
         guard let action = value["action"]?.string else { return true }
-        RuleID.altcraft("F24").fire()
         if action == "unset", field == "email" {
-            RuleID.altcraft("F10").fire()
             return false
         }
         return actions[action].map { $0(value["value"] ?? .null) } ?? false
@@ -211,7 +209,6 @@ enum AttachedSubscription {
 
     /// Everything that keeps a value from being one of the four forms, each at its place.
     static func problems(_ value: JSONValue, _ path: String) -> [Finding] {
-        RuleID.altcraft("M8").fire()
         func problem(_ name: String, _ detail: String) -> Finding {
             FindingRow.optionInvalid.at(path.dot(name), detail: detail)
         }

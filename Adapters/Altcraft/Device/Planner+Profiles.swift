@@ -24,7 +24,6 @@ extension Planner {
             profileFields: merged(fields, options) ?? [:],
             skipTriggers: options["skipTriggers"]?.bool ?? false
         )
-        RuleID.altcraft("Q8").fire()
         return send(
             .profileUpdate,
             maker.post("/profile/update", NoQuery.table, NoQuery(), ProfileUpdateCall.table, call),
@@ -34,7 +33,6 @@ extension Planner {
 
     /// The subscription request carries a status always, and it must not change the person's will.
     private func subscribeWithProfile(_ head: Head, _ fields: JSONObject) throws(Held) -> Next {
-        RuleID.altcraft("Q11").fire()
         let place = memory.confirmed(of: person(head))?.address ?? address
         guard let place else { throw Held(finding: FindingRow.tokenMissing.at()) }
         let holding = memory.holding(of: person(head), at: place)
@@ -47,7 +45,6 @@ extension Planner {
     func merged(_ fields: JSONObject, _ options: JSONObject) -> JSONValue? {
         var all = fields
         for field in adapter.settings.sent(options["profileFields"]?.object ?? [:]) { all[field.name] = field.value }
-        if !all.isEmpty { RuleID.altcraft("F1").fire() }
         return all.isEmpty ? nil : .object(all)
     }
 
@@ -67,7 +64,6 @@ extension Planner {
         at place: PushAddress?,
         _ head: Head
     ) throws(Held) -> Next {
-        RuleID.altcraft("T6").fire()
         let isRead = head.operation.action.kind == .readBack
         let own = place == address || address == nil ? "status" : place.map { "status/\(RequestID.mark(of: $0.token))" }
         let maker = try maker(head, part: isRead ? nil : own)
@@ -76,7 +72,6 @@ extension Planner {
         case .latest: break
         case .latestForProvider:
             query.provider = provider ?? place?.provider
-            if provider == nil { RuleID.altcraft("Q12").fire() }
         case .current: (query.provider, query.token) = (place?.provider, place?.token)
         }
         if question != .latest, query.provider == nil {
@@ -96,7 +91,6 @@ extension Planner {
             guard let message = adapter.messageID(payload, head.operation) else {
                 return .settle([head.id: .rejected(FindingRow.pushWithoutUID.at("action.event.payload._uid"))])
             }
-            RuleID.altcraft("P3").fire()
             let maker = try maker(head)
             let query = PushEventQuery(matchingMode: maker.authorization.matchingMode)
             let call = PushEventCall(time: Int(head.operation.capturedAt.seconds), messageID: message)
@@ -127,7 +121,6 @@ extension Planner {
 extension AltcraftSettings {
     /// Returns the fields to send. Null values are included only if the configuration sends them.
     func sent(_ fields: JSONObject) -> JSONObject {
-        RuleID.altcraft("F23").fire()
         guard nullFields == .omit else { return fields }
         return JSONObject(fields.filter { !$0.value.isNull }.map { ($0.name, $0.value) })
     }

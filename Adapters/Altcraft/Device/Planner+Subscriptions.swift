@@ -11,12 +11,10 @@ extension Planner {
         if let later = memory.decision(of: person(head), on: subscription.topic), later.sequence > head.sequence,
             saysNothingElse(head)
         {
-            RuleID.altcraft("T9").fire()
             return .settle([head.id: .superseded(by: OperationID(rawValue: later.operation))])
         }
         if subscription.state == .subscribed, saysNothingElse(head), let later = laterPending(subscription.topic, head)
         {
-            RuleID.altcraft("T9").fire()
             return .settle([head.id: .superseded(by: later)])
         }
         var fields = JSONObject()
@@ -46,7 +44,6 @@ extension Planner {
     /// Changes a topic. The subscription's status stays unchanged.
     private func change(_ category: Category, _ status: String, _ fields: JSONObject, _ head: Head) throws(Held) -> Next
     {
-        RuleID.altcraft("B12").fire()
         let isOptOut = category.active == false
         if !isOptOut, let next = try updateFirst(head) { return next }
         // An opt-out uses the address of the person's subscription. It waits for no token update.
@@ -103,10 +100,7 @@ extension Planner {
     }
 
     /// Rejects an operation that a later change of person has overtaken. It is kept for replay.
-    private func overtaken(_ head: Head) -> Next {
-        RuleID.altcraft("L10").fire()
-        return .settle([head.id: .rejected(FindingRow.overtaken.at())])
-    }
+    private func overtaken(_ head: Head) -> Next { .settle([head.id: .rejected(FindingRow.overtaken.at())]) }
 
     /// The token under which the vendor has, or would have, the person's subscription.
     private func ownAddress(_ head: Head) -> PushAddress? {
@@ -156,10 +150,6 @@ extension Planner {
             matchingMode: maker.authorization.matchingMode,
             sync: flag(options["sync"]?.bool ?? true)
         )
-        RuleID.altcraft("F18").fire()
-        if call.replace { RuleID.altcraft("B13").fire() }
-        if call.skipTriggers { RuleID.altcraft("B14").fire() }
-        if status == Subscription.State.suspended.rawValue { RuleID.altcraft("B15").fire() }
         let path = "/subscription/push/subscribe/"
         return send(
             .subscribe,
@@ -179,7 +169,6 @@ extension Planner {
     private func hold(_ head: Head, because row: FindingRow) throws(Held) -> Next {
         let later = pending.first { $0.sequence > head.sequence && replacesSubscription($0, of: person(head)) }
         guard saysNothingElse(head), let later else { throw Held(finding: row.at()) }
-        RuleID.altcraft("T9").fire()
         return .settle([head.id: .superseded(by: later.id)])
     }
 
@@ -215,11 +204,9 @@ extension Planner {
 
     /// Facts of the device, then the operation's fields, then the caller's: a later one wins.
     private func subscriptionFields(_ own: JSONObject, _ options: JSONObject) -> JSONObject {
-        RuleID.altcraft("F4").fire()
         var fields = CollectedFacts(device, adapter.settings).map(CollectedFacts.table.object) ?? [:]
         for field in own { fields[field.name] = field.value }
         for field in adapter.settings.sent(options["customFields"]?.object ?? [:]) { fields[field.name] = field.value }
-        if fields.count > 0 { RuleID.altcraft("F2").fire() }
         return fields
     }
 
@@ -234,7 +221,6 @@ extension Planner {
             category["name"]?.string.map { Category(name: $0, active: category["active"]?.bool) }
         }
         let named = given.filter { $0.name != own?.name } + [own].compactMap(\.self)
-        RuleID.altcraft("B16").fire()
         guard adapter.settings.categoryLists == .replace else { return named }
         let holding = memory.holding(of: contact, at: address)
         guard let known = holding?.categories ?? (holding?.certainty == .absent ? [:] : nil) else { return nil }
@@ -254,7 +240,6 @@ extension Planner {
         if isOvertaken(head) { return overtaken(head) }
         if followsUnregister(head) { throw Held(finding: FindingRow.unregisterPending.at()) }
         if let decision = anonymousOptOut(before: head) {
-            RuleID.altcraft("L13").fire()
             var next = memory
             next.note(decision)
             return .settle([:], remembering: next)
@@ -265,7 +250,6 @@ extension Planner {
             // The vendor has confirmed the release. The later decision replaces only the subscription, unless an even later one
             // was already sent.
             if saysNothingElse(head), laterDecision(head) == nil, laterPending(nil, head) != nil {
-                RuleID.altcraft("T9").fire()
                 return .settle([head.id: .accepted()])
             }
             return try subscribe(head, decided(head) ?? Subscription.State.subscribed.rawValue)
@@ -312,7 +296,6 @@ extension Planner {
         }
         if let quiet = try releaseQuietly(head, at: target) { return quiet }
         if other == nil, pending.allowsPushMessages, let next = try updateFirst(head) { return next }
-        for rule in ["L1", "L5", "L9"] { RuleID.altcraft(rule).fire() }
         let maker = try maker(head, part: other.map { "release/\(RequestID.mark(of: $0.token))" })
         let query = ReleaseQuery(
             provider: target.provider,
@@ -332,7 +315,6 @@ extension Planner {
         let allows = pending.allowsPushMessages
         guard !allows || endsNext(head, of: contact) || memory.optOutStatus(of: contact) != nil else { return nil }
         guard allows || !memory.reachableOthers(than: contact).isEmpty else { return owe(head) }
-        RuleID.altcraft("L11").fire()
         let holding = memory.holding(of: contact, at: target)
         guard holding?.certainty != .absent else { return nil }
         guard let status = holding?.status else { return try ask(.current, at: target, head) }
@@ -342,7 +324,6 @@ extension Planner {
 
     /// Completes a log-in or a log-out without a subscription, which follows when the person allows messages.
     private func owe(_ head: Head) -> Next {
-        RuleID.altcraft("L11").fire()
         var next = memory
         next.beginPersonChange(.init(contact: person(head), sequence: head.sequence))
         next.owed = next.owed ?? .init(contact: person(head))
@@ -360,14 +341,12 @@ extension Planner {
                 head
             )
         {
-            RuleID.altcraft("L14").fire()
             return end
         }
         guard consent.state == .granted, pending.allowsPushMessages, let owed = memory.owed, owed.isOf(person(head)),
             !isOvertaken(head), !isLeft(head), !followsUnregister(head),
             memory.leftAt.map({ $0 < head.sequence }) ?? true
         else { return keep(consent, head) }
-        RuleID.altcraft("L11").fire()
         if let later = laterPending(nil, head) { return .settle([head.id: .superseded(by: later)]) }
         guard memory.optOutStatus(of: person(head)) == nil, address != nil else {
             var next = memory
@@ -397,10 +376,8 @@ extension Planner {
     /// Suspends each active subscription of the person. Other subscriptions stay unchanged.
     func leave(_ head: Head) throws(Held) -> Next {
         if let end = try end(.suspended, head) {
-            RuleID.altcraft("E1").fire()
             return end
         }
-        RuleID.altcraft("E5").fire()
         var next = memory
         next.leave(at: head.sequence)
         return .settle([head.id: .unchanged(FindingRow.nothingToLeave.at())], remembering: next)
@@ -409,7 +386,6 @@ extension Planner {
     /// Suspends the person's subscriptions while the system does not permit notifications (E7). Nil if none needs it.
     func pause(_ head: Head) throws(Held) -> Next? {
         guard device?.allowsPush == false, let end = try end(.suspended, head) else { return nil }
-        RuleID.altcraft("E7").fire()
         return end
     }
 

@@ -91,7 +91,6 @@ struct EventCodes: Sendable, Equatable {
 
     /// Returns the row of a request. Subscription requests have a row per status.
     static func row(_ endpoint: AltcraftDevice.Endpoint, status: String?) -> EventCodes? {
-        RuleID.altcraft("R11").fire()
         let name = endpoint == .subscribe ? status ?? "" : endpoint.rawValue
         return all.first { $0.name == name }
     }

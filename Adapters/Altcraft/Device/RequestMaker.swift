@@ -44,12 +44,8 @@ struct RequestMaker {
         return WireRequest("POST", url(path, query, values), headers: headers(type), body: form.bytes)
     }
 
-    private static let headerRules: [RuleID] = ["H1", "H2", "H3"].map(RuleID.altcraft)
-    private static let queryRules: [RuleID] = ["Q1", "Q9"].map(RuleID.altcraft)
-
     private func headers(_ contentType: String) -> [WireHeader] {
-        for rule in Self.headerRules { rule.fire() }
-        return [
+        [
             WireHeader("Authorization", authorization.header, isSecret: true),
             WireHeader("Request-ID", id),
             WireHeader("Content-Type", contentType),
@@ -57,7 +53,6 @@ struct RequestMaker {
     }
 
     private func url<Query>(_ path: String, _ table: FieldTable<Query>, _ values: Query) -> String {
-        for rule in Self.queryRules { rule.fire() }
         let address = adapter.address
         guard let own = address.query else { return table.query(values, after: address.base, path) }
         let query = table.query(values)

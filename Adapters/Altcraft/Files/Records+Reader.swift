@@ -42,7 +42,6 @@ struct ProfileReader: LineReader {
     }
 
     func record(_ bytes: [UInt8], number: Int, line: Int) -> SourceRecord {
-        RuleID.altcraft("X8").fire()
         var record = SourceRecord(number: number, line: line, bytes: bytes, contact: nil)
         let hasMark = line == 1 && bytes.starts(with: [0xEF, 0xBB, 0xBF])
         do {
@@ -173,7 +172,6 @@ private struct ProfileDraft {
     }
 
     private mutating func value(_ json: JSONValue, of field: String, _ name: AttributeName) -> AttributeValue? {
-        RuleID.altcraft("X7").fire()
         if json.isNull { return nil }
         if field == "_sex", let code = json.integer { return [1: "male", 2: "female"][code] ?? .integer(code) }
         let json = json["action"]?.string == "set" ? json["value"] ?? json : json
@@ -214,7 +212,6 @@ private struct ProfileDraft {
 
     private mutating func addSubscriptions(_ json: JSONValue?, to contact: inout Contact) {
         guard let json, !json.isNull else { return }
-        RuleID.altcraft("X9").fire()
         guard let entries = json.array else {
             let place = "data".dot("subscriptions")
             return findings.append(FindingRow.profileSubscriptions.at(place, detail: "it is \(json.typePhrase)"))

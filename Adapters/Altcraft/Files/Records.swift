@@ -391,7 +391,6 @@ private struct ProfileComposer {
         if settings.tagsField.isEmpty {
             findings.append(FindingRow.recordTags.at("tags", detail: "\(contact.tags.count) tags"))
         } else {
-            RuleID.altcraft("F14").fire()
             let tags = JSONValue.array(contact.tags.sorted().map { .string($0.rawValue) })
             put(tags, in: settings.tagsField, of: &fields, "tags")
         }

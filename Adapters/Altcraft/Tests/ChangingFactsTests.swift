@@ -40,7 +40,7 @@ import Testing
         )
     }
 
-    @Test(.shows("altcraft/L10", of: AltcraftDevice.self))
+    @Test(.shows("altcraft/L10"))
     func `a log-in that a later log-out has overtaken subscribes nobody`() throws {
         let driver = try driver()
         driver.deliver(Self.subscribe)
@@ -90,7 +90,7 @@ import Testing
         #expect(!statuses(driver).contains { $0.hasSuffix(" subscribed") })
     }
 
-    @Test(.shows("altcraft/E7", of: AltcraftDevice.self))
+    @Test(.shows("altcraft/E7"))
     func `a withdrawn permission suspends the subscription, and a given one subscribes again`() throws {
         let token = "7c1f3ad09be24c55"
         for decision in [nil, Subscription.State.unsubscribed, .suspended] {
@@ -107,7 +107,7 @@ import Testing
         }
     }
 
-    @Test(.shows("altcraft/L14", of: AltcraftDevice.self), arguments: [Channel.push, nil])
+    @Test(.shows("altcraft/L14"), arguments: [Channel.push, nil])
     func `a denied profile suspends the subscription, and a grant subscribes again`(_ channel: Channel?) throws {
         let driver = try driver()
         driver.deliver(Self.subscribe)
@@ -133,7 +133,7 @@ import Testing
         #expect(driver.pendingCount == 0)
     }
 
-    @Test(.shows("altcraft/T9", of: AltcraftDevice.self))
+    @Test(.shows("altcraft/T9"))
     func `an opt-out passes a failing subscribe, which is not sent after it`() throws {
         let driver = try driver()
         driver.nextOutcomesByEndpoint[.subscribe] = [.replied(WireResponse(503))]
@@ -145,7 +145,7 @@ import Testing
         #expect(statuses(driver) == ["11 7c1f unsubscribed"])
     }
 
-    @Test(.shows("altcraft/R7", of: AltcraftDevice.self))
+    @Test(.shows("altcraft/R7"))
     func `captures during an outage do not shorten the intervals, and an opt-out is never given up`() throws {
         let driver = try driver()
         driver.deliver(Self.subscribe)
@@ -168,7 +168,7 @@ import Testing
         #expect(statuses(driver) == ["11 7c1f unsubscribed"])
     }
 
-    @Test(.shows("altcraft/E2", of: AltcraftDevice.self), arguments: [nil, 503, 400] as [Int?])
+    @Test(.shows("altcraft/E2"), arguments: [nil, 503, 400] as [Int?])
     func `an erasure unsubscribes the person before everything is forgotten`(status: Int?) throws {
         let driver = try driver()
         driver.deliver(Self.subscribe)
@@ -232,7 +232,7 @@ import Testing
         #expect(statuses(driver) == ["11 7c1f subscribed"])
     }
 
-    @Test(.shows("altcraft/L14", of: AltcraftDevice.self))
+    @Test(.shows("altcraft/L14"))
     func `a denial of messages ends the subscription, and a grant subscribes again`() throws {
         let driver = try driver()
         driver.deliver(Self.subscribe)
@@ -255,7 +255,7 @@ import Testing
         #expect(statuses(driver) == ["11 7c1f unsubscribed", "12 7c1f unsubscribed"] && driver.pendingCount == 0)
     }
 
-    @Test(.shows("altcraft/L13", of: AltcraftDevice.self), arguments: [true, false])
+    @Test(.shows("altcraft/L13"), arguments: [true, false])
     func `an opt-out before a log-in counts for the person who logs in`(isOnline: Bool) throws {
         let driver = try driver()
         driver.deliver(Self.subscribe)
@@ -291,7 +291,7 @@ import Testing
         #expect(statuses(driver) == ["11 7c1f suspended", "12 7c1f suspended"])
     }
 
-    @Test(.shows("altcraft/E6", of: AltcraftDevice.self))
+    @Test(.shows("altcraft/E6"))
     func `an unregister is the last request, and nothing that waits subscribes anybody after it`() throws {
         let driver = try driver()
         driver.deliver(Self.subscribe)

@@ -13,7 +13,7 @@ import Testing
 @Suite("Altcraft credentials") struct CredentialTests {
     private static let action = Action.changeAttributes(["visits": .set(1)])
 
-    @Test(.shows("altcraft/A2", "altcraft/A7", of: AltcraftDevice.self))
+    @Test(.shows("altcraft/A2", "altcraft/A7"))
     func `the claim is text or an object, and its matching mode passes unchanged`() throws {
         let claims = [
             Token.make(#"{"db_id":"12","matching":"email_phone_sub","email":"a@b.example"}"#),
@@ -27,7 +27,7 @@ import Testing
     }
 
     @Test(
-        .shows("altcraft/A3", "altcraft/A4", "altcraft/A5", "altcraft/A6", "altcraft/A9", of: AltcraftDevice.self),
+        .shows("altcraft/A3", "altcraft/A4", "altcraft/A5", "altcraft/A6", "altcraft/A9"),
         arguments: [
             (nil, "altcraft.credential.missing", ""),
             (Secret(""), "altcraft.credential.missing", ""),
@@ -67,7 +67,7 @@ import Testing
         #expect(try Scene(["rToken": "role-1"]).adapter.examine(Secret("junk")) == nil)
     }
 
-    @Test(.shows("altcraft/A1", "altcraft/A8", "altcraft/Q3", of: AltcraftDevice.self))
+    @Test(.shows("altcraft/A1", "altcraft/A8", "altcraft/Q3"))
     func `a role token wins over the contact's token`() throws {
         let scene = try Scene(["rToken": "role-1"])
         let request = try #require(scene.request(RequestTests.subscribe))
@@ -80,7 +80,7 @@ import Testing
         #expect(changed.request(.registerDevice(Corpus.phone))?.url.hasSuffix("subscription_id=old&sync=true") == true)
     }
 
-    @Test(.shows("altcraft/A10", of: AltcraftDevice.self))
+    @Test(.shows("altcraft/A10"))
     func `a role token that no header can hold is refused in the configuration`() throws {
         for token in ["  ", "role 1", "role\r\nX-Extra: 1", "rôle", "role\u{0}"] {
             let error = #expect(throws: SettingsError.self) { try Scene(["rToken": .string(token)]) }
@@ -91,7 +91,7 @@ import Testing
         #expect(fragment?.findings.map(\.path) == ["settings.apiUrl"])
     }
 
-    @Test(.shows("altcraft/Q11", of: AltcraftDevice.self))
+    @Test(.shows("altcraft/Q11"))
     func `with a role token attributes go where the push token is named`() throws {
         let role: JSONObject = ["rToken": "role-1"]
         let driver = try Driver(settings: role, account: ["rToken": "role-1", "rTokenDatabase": 5])
@@ -106,7 +106,7 @@ import Testing
         #expect(try Scene().examine(Self.action).isEmpty)
     }
 
-    @Test(.shows("altcraft/M12", of: AltcraftDevice.self))
+    @Test(.shows("altcraft/M12"))
     func `with a role token an event says whose fields it carries`() throws {
         let event = Action.track(.custom(name: "Ordered"))
         let fields: JSONObject = ["profileFields": ["tier": "gold"]]
@@ -124,7 +124,7 @@ import Testing
         #expect(driver.state.profiles.map(\.fields) == [["tier": "gold"]])
     }
 
-    @Test(.shows("altcraft/T10", of: AltcraftDevice.self), arguments: ["role-2", nil])
+    @Test(.shows("altcraft/T10"), arguments: ["role-2", nil])
     func `a changed role token ends what was captured and known under the old one`(_ token: String?) throws {
         var scene = try Scene(["rToken": token.map(JSONValue.string) ?? .null])
         scene.memory.signature = .init(
@@ -173,7 +173,7 @@ import Testing
         #expect(next.signature?.mark?.count == 8)
     }
 
-    @Test(.shows("altcraft/L4", of: AltcraftDevice.self))
+    @Test(.shows("altcraft/L4"))
     func `with a role token nobody logs in`() throws {
         let findings = try Scene(["rToken": "role-1"]).examine(.switchContact(ContactSwitch(.logIn)))
         #expect(findings.map(\.code) == ["altcraft.switch.roleToken"])

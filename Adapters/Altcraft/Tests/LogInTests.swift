@@ -28,7 +28,7 @@ import Testing
     }
 
     @Test(
-        .shows("altcraft/L1", "altcraft/L2", "altcraft/L5", "altcraft/L7", "altcraft/L9", of: AltcraftDevice.self)
+        .shows("altcraft/L1", "altcraft/L2", "altcraft/L5", "altcraft/L7", "altcraft/L9")
     )
     func `a first log-in suspends the visitor and subscribes the person`() throws {
         let driver = try visitor()
@@ -39,7 +39,7 @@ import Testing
         #expect(statuses(driver) == ["11 suspended", "12 subscribed"])
     }
 
-    @Test(.shows("altcraft/L5", "altcraft/L6", "altcraft/L8", of: AltcraftDevice.self))
+    @Test(.shows("altcraft/L5", "altcraft/L6", "altcraft/L8"))
     func `a log-out gives the push token back to the visitor`() throws {
         let driver = try visitor()
         driver.deliver(Driver.operation(Self.logIn, "in", contact: "aino"))
@@ -54,7 +54,7 @@ import Testing
         #expect(driver.state.duplicates.isEmpty)
     }
 
-    @Test(.shows("altcraft/L3", "altcraft/R8", of: AltcraftDevice.self))
+    @Test(.shows("altcraft/L3", "altcraft/R8"))
     func `without a clear answer nobody is subscribed`() throws {
         let driver = try Driver(account: ["databases": ["11", "12"]])
         driver.nextOutcomesByEndpoint[.unsuspend] = [.replied(WireResponse(500))]
@@ -66,7 +66,7 @@ import Testing
         #expect(statuses(driver) == ["12 subscribed"])
     }
 
-    @Test(.shows("altcraft/L12", of: AltcraftDevice.self))
+    @Test(.shows("altcraft/L12"))
     func `a log-in that was not sent, or that the vendor had no time for, is tried again`() throws {
         for outcome in [Outcome.failed(TransportFailure(.notSent, "offline")), .replied(WireResponse(429))] {
             let driver = try Driver(account: ["databases": ["11", "12"]])
@@ -104,7 +104,7 @@ import Testing
         #expect(statuses(driver) == ["11 suspended", "12 subscribed"])
     }
 
-    @Test(.shows("altcraft/L8", of: AltcraftDevice.self))
+    @Test(.shows("altcraft/L8"))
     func `whoever opted out is not subscribed by a log-in`() throws {
         let driver = try visitor()
         driver.deliver(Driver.operation(Self.logIn, "in", contact: "aino"))
@@ -126,7 +126,7 @@ import Testing
         #expect(held == ["11 0AA1 subscribed", "12 0AA1 suspended"])
     }
 
-    @Test(.shows("altcraft/S1", "altcraft/S5", "altcraft/S6", "altcraft/S7", of: AltcraftDevice.self))
+    @Test(.shows("altcraft/S1", "altcraft/S5", "altcraft/S6", "altcraft/S7"))
     func `what the vendor was told can be asked back`() throws {
         let driver = try visitor()
         let answer = driver.deliver(Driver.operation(.readBack(ReadRequest("current")), "ask"))?.answer

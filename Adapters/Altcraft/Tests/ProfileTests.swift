@@ -26,7 +26,7 @@ import Testing
         #expect(Address.phone(text) == number)
     }
 
-    @Test(.shows("altcraft/Q8", "altcraft/B10", "altcraft/F1", "altcraft/F20", of: AltcraftDevice.self))
+    @Test(.shows("altcraft/Q8", "altcraft/B10", "altcraft/F1", "altcraft/F20"))
     func `attributes become profile fields of any JSON`() throws {
         let request = try #require(
             Scene()
@@ -61,8 +61,7 @@ import Testing
             "altcraft/F13",
             "altcraft/F19",
             "altcraft/F21",
-            "altcraft/F22",
-            of: AltcraftDevice.self
+            "altcraft/F22"
         ),
         arguments: [
             ("_status", .set("3"), "3"), ("_regdate", .set("2031-03-09"), #""2031-03-09""#),
@@ -102,8 +101,7 @@ import Testing
             "altcraft/F1",
             "altcraft/F12",
             "altcraft/F13",
-            "altcraft/F19",
-            of: AltcraftDevice.self
+            "altcraft/F19"
         ),
         arguments: [
             ("email", .unset, "altcraft.attribute.email"), ("email", .set("nobody"), "altcraft.attribute.form"),
@@ -141,7 +139,7 @@ import Testing
         #expect(code?.json?["profile_fields"] == ["_sex": 2])
     }
 
-    @Test(.shows("altcraft/F14", "altcraft/F9", of: AltcraftDevice.self))
+    @Test(.shows("altcraft/F14", "altcraft/F9"))
     func `tags are deleted first, then added`() throws {
         let scene = try Scene()
         let swap = Action.changeTags(TagChange(add: ["gold"], remove: ["silver"]))
@@ -157,7 +155,7 @@ import Testing
         #expect(findings.first?.remedy.contains("tagsField") == true)
     }
 
-    @Test(.shows("altcraft/E4", of: AltcraftDevice.self))
+    @Test(.shows("altcraft/E4"))
     func `identity stands in the credential; fields are a setting`() throws {
         let scene = try Scene()
         let action = Action.identify(Corpus.aino + [Identifier("card", "6004")])
@@ -167,7 +165,7 @@ import Testing
         #expect(fields == ["email": "aino.virtanen@example.com", "phones": ["+358401234567"]])
     }
 
-    @Test(.shows("altcraft/E2", "altcraft/E3", of: AltcraftDevice.self))
+    @Test(.shows("altcraft/E2", "altcraft/E3"))
     func `consent is kept, and erasing names the step that a person must do`() throws {
         let scene = try Scene()
         let consent = scene.plan(scene.pending(.setConsent(Consent(purpose: .tracking, state: .granted))))
@@ -180,7 +178,7 @@ import Testing
         #expect(remembered == AltcraftMemory())
     }
 
-    @Test(.shows("altcraft/Q8", of: AltcraftDevice.self))
+    @Test(.shows("altcraft/Q8"))
     func `profile fields in a subscription request never change what the person wants`() throws {
         var scene = try Scene(["profileUpdates": "subscribe"])
         let action = Action.changeAttributes(["visits": .set(1)])
@@ -193,7 +191,7 @@ import Testing
         #expect(scene.plan(scene.pending(action)).settled?.finding?.code == "altcraft.profile.noSubscription")
     }
 
-    @Test(.shows("altcraft/F23", of: AltcraftDevice.self))
+    @Test(.shows("altcraft/F23"))
     func `what becomes of a null is a setting, and is told`() throws {
         let options: JSONObject = [
             "profileFields": ["_fname": nil, "_lname": "Virtanen", "tree": ["a": nil]], "customFields": ["note": nil],
@@ -216,7 +214,7 @@ import Testing
         }
     }
 
-    @Test(.shows("altcraft/F24", "altcraft/F10", of: AltcraftDevice.self))
+    @Test(.shows("altcraft/F24", "altcraft/F10"))
     func `an instruction that the vendor does not know is refused`() throws {
         let good: JSONValue = [
             "a": ["action": "set", "value": [1]], "b": ["action": "unset", "value": nil],
@@ -236,7 +234,7 @@ import Testing
         #expect(findings.last?.path == "options.altcraft.profileFields.email")
     }
 
-    @Test(.shows("altcraft/F25", of: AltcraftDevice.self))
+    @Test(.shows("altcraft/F25"))
     func `what has no name is refused at its place`() throws {
         let scene = try Scene()
         #expect(
@@ -255,7 +253,7 @@ import Testing
         )
     }
 
-    @Test(.shows("altcraft/F18", "altcraft/F2", "altcraft/B10", of: AltcraftDevice.self))
+    @Test(.shows("altcraft/F18", "altcraft/F2", "altcraft/B10"))
     func `options are checked all at once`() throws {
         let findings = try Scene()
             .examine(
@@ -279,7 +277,7 @@ import Testing
     }
 
     @Test(
-        .shows("altcraft/M8", of: AltcraftDevice.self),
+        .shows("altcraft/M8"),
         arguments: [
             (["channel": "email", "resource_id": 31, "email": "a@b.example"], ""),
             (["channel": "sms", "resource_id": 31, "phone": "+358401234567", "status": "suspended"], ""),

@@ -42,7 +42,7 @@ import Testing
         )
     }
 
-    @Test(.shows("altcraft/L11", of: AltcraftDevice.self))
+    @Test(.shows("altcraft/L11"))
     func `a log-out ends what reaches the person before, and subscribes no person before the answer`() throws {
         let driver = try aino()
         driver.forgetHistory()
@@ -56,7 +56,7 @@ import Testing
         #expect(statuses(driver) == ["11 subscribed", "12 suspended"])
     }
 
-    @Test(.shows("altcraft/L11", of: AltcraftDevice.self))
+    @Test(.shows("altcraft/L11"))
     func `a subscription that the release would resume is ended first, and comes back with the consent`() throws {
         let driver = try aino()
         driver.capture(Self.logOut)
@@ -76,7 +76,7 @@ import Testing
         #expect(statuses(driver) == ["11 subscribed", "12 suspended"] && driver.pendingCount == 0)
     }
 
-    @Test(.shows("altcraft/L11", of: AltcraftDevice.self))
+    @Test(.shows("altcraft/L11"))
     func `a denial keeps the log-out and subscribes no person; a later grant does`() throws {
         let driver = try aino()
         driver.capture(Self.logOut)
@@ -98,7 +98,7 @@ import Testing
     }
 
     @Test(
-        .shows("altcraft/L12", of: AltcraftDevice.self),
+        .shows("altcraft/L12"),
         arguments: [Outcome.replied(WireResponse(500)), .failed(TransportFailure(.lost, "timedOut"))]
     )
     func `a change of person is tried again as long as the vendor reaches the person before`(_ outcome: Outcome) throws

@@ -25,8 +25,7 @@ import Testing
             "altcraft/H1",
             "altcraft/H2",
             "altcraft/H3",
-            "altcraft/Q9",
-            of: AltcraftDevice.self
+            "altcraft/Q9"
         ),
         arguments: [Subscription.State.subscribed, .unsubscribed, .suspended]
     )
@@ -58,7 +57,7 @@ import Testing
         )
     }
 
-    @Test(.shows("altcraft/F3", "altcraft/F6", "altcraft/F5", of: AltcraftDevice.self))
+    @Test(.shows("altcraft/F3", "altcraft/F6", "altcraft/F5"))
     func `facts of the device are subscription fields`() throws {
         var device = Corpus.phone
         device.facts?.allowsAdTracking = true
@@ -92,7 +91,7 @@ import Testing
         #expect(request.url.hasSuffix("sync=1"))
     }
 
-    @Test(.shows("altcraft/F2", "altcraft/F4", "altcraft/F18", "altcraft/B6", "altcraft/F1", of: AltcraftDevice.self))
+    @Test(.shows("altcraft/F2", "altcraft/F4", "altcraft/F18", "altcraft/B6", "altcraft/F1"))
     func `the six parameters travel, and the caller's fields win`() throws {
         let action = Action.changeSubscription(
             Subscription(channel: .push, state: .subscribed, fields: ["_os": "mine", "shop": 7])
@@ -121,7 +120,7 @@ import Testing
         #expect(fields?["gone"] == .null)
     }
 
-    @Test(.shows("altcraft/Q1", of: AltcraftDevice.self))
+    @Test(.shows("altcraft/Q1"))
     func `an address with a query keeps it`() throws {
         let scene = try Scene(["apiUrl": "https://push.altcraft.example/mobile?region=fi"])
         let update = try #require(scene.request(.changeAttributes(["visits": .set(1)])))
@@ -141,7 +140,7 @@ import Testing
         #expect(request.url.contains("provider=ios-firebase"))
     }
 
-    @Test(.shows("altcraft/Q4", "altcraft/B9", "altcraft/L1", of: AltcraftDevice.self))
+    @Test(.shows("altcraft/Q4", "altcraft/B9", "altcraft/L1"))
     func `a change of person releases the suspension first`() throws {
         let request = try #require(Scene().request(.switchContact(ContactSwitch(.logIn))))
         #expect(
@@ -155,7 +154,7 @@ import Testing
         )
     }
 
-    @Test(.shows("altcraft/H2", of: AltcraftDevice.self))
+    @Test(.shows("altcraft/H2"))
     func `each request of an operation has an id of its own, the same on every repeat`() throws {
         let scene = try Scene()
         let login = Action.switchContact(ContactSwitch(.logIn))
@@ -173,7 +172,7 @@ import Testing
     }
 
     @Test(
-        .shows("altcraft/Q5", "altcraft/T6", "altcraft/Q12", of: AltcraftDevice.self),
+        .shows("altcraft/Q5", "altcraft/T6", "altcraft/Q12"),
         arguments: [
             (ReadRequest("latest"), "matching_mode=phone"),
             (ReadRequest("latestForProvider"), "provider=ios-apns&matching_mode=phone"),
@@ -194,7 +193,7 @@ import Testing
         #expect(request.url == "https://push.altcraft.example/subscription/push/status/?\(query)")
     }
 
-    @Test(.shows("altcraft/T8", "altcraft/Q5", "altcraft/T7", of: AltcraftDevice.self))
+    @Test(.shows("altcraft/T8", "altcraft/Q5", "altcraft/T7"))
     func `a question that can't be asked is refused`() throws {
         let scene = try Scene(device: nil)
         #expect(
@@ -206,7 +205,7 @@ import Testing
         #expect(scene.examine(.readBack(strange)).map(\.path) == ["action.read.arguments.provider"])
     }
 
-    @Test(.shows("altcraft/Q6", "altcraft/P2", "altcraft/P3", "altcraft/P5", "altcraft/P4", of: AltcraftDevice.self))
+    @Test(.shows("altcraft/Q6", "altcraft/P2", "altcraft/P3", "altcraft/P5", "altcraft/P4"))
     func `a push event has two fields, its kind in the path and a queue of its own`() throws {
         let scene = try Scene()
         let arrived = try #require(scene.request(.track(.push(.received, payload: Fixture.payload))))
@@ -220,7 +219,7 @@ import Testing
         #expect(places == ["push/a", "push/b"])
     }
 
-    @Test(.shows("altcraft/P1", "altcraft/P2", "altcraft/P3", of: AltcraftDevice.self))
+    @Test(.shows("altcraft/P1", "altcraft/P2", "altcraft/P3"))
     func `a push is known again by its payload`() throws {
         let scene = try Scene()
         let own: JSONObject = ["_ac_push": "1"]
@@ -245,8 +244,7 @@ import Testing
             "altcraft/M5",
             "altcraft/M6",
             "altcraft/M7",
-            "altcraft/M9",
-            of: AltcraftDevice.self
+            "altcraft/M9"
         )
     )
     func `a custom event is a form in a fixed order`() throws {
@@ -278,7 +276,7 @@ import Testing
         #expect(request[header: "Content-Type"]?.hasSuffix("-000000000001-0") == true)
     }
 
-    @Test(.shows("altcraft/M1", "altcraft/M3", "altcraft/M5", of: AltcraftDevice.self))
+    @Test(.shows("altcraft/M1", "altcraft/M3", "altcraft/M5"))
     func `an event that can't be sent is refused with all its faults`() throws {
         let action = Action.track(.custom(name: " ", attributes: ["lines": .list(["a"]), "tags": .choices(["b"])]))
         let findings = try Scene(["pixel": nil]).examine(action)
@@ -290,7 +288,7 @@ import Testing
         #expect(try Scene().examine(.track(.sessionStarted)).map(\.code) == ["altcraft.event.kind"])
     }
 
-    @Test(.shows("altcraft/B1", of: AltcraftDevice.self))
+    @Test(.shows("altcraft/B1"))
     func `a moment before 1970 is refused`() throws {
         var operation = Driver.operation(Self.subscribe, "op")
         operation.capturedAt = Instant(milliseconds: 999)
@@ -307,7 +305,7 @@ import Testing
         #expect(scene.examine(foreign, options: ["uid": "m-9"]).map(\.severity) == [.foreign])
     }
 
-    @Test(.shows("altcraft/M10", "altcraft/M7", of: AltcraftDevice.self))
+    @Test(.shows("altcraft/M10", "altcraft/M7"))
     func `an event may name pixel and client id, and the message's form is a setting`() throws {
         let scene = try Scene(["pixel": nil, "clientId": "ac-5", "messageIDForm": "text"])
         let event = Action.track(.custom(name: "Ordered"))
@@ -321,7 +319,7 @@ import Testing
         #expect(body.contains("name=\"mi\"\r\nContent-Type: application/json; charset=utf-8\r\n\r\nm-1\r\n"))
     }
 
-    @Test(.shows("altcraft/M11", of: AltcraftDevice.self))
+    @Test(.shows("altcraft/M11"))
     func `an event whose time zone nobody knows says so`() throws {
         let event = Action.track(.custom(name: "Ordered"))
         var nowhere = try Scene(device: nil)
@@ -333,7 +331,7 @@ import Testing
         #expect(scene.verdict(event, .replied(WireResponse(200))).verdict?.finding == nil)
     }
 
-    @Test(.shows("altcraft/Q4", of: AltcraftDevice.self))
+    @Test(.shows("altcraft/Q4"))
     func `whether a release names the matching mode is a setting`() throws {
         let login = Action.switchContact(ContactSwitch(.logIn))
         let url = try #require(Scene(["releaseMatching": false]).request(login)?.url)

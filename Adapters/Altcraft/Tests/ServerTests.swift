@@ -15,7 +15,7 @@ import Testing
     // MARK: Requests
 
     @Test(
-        .shows("altcraft/V1", "altcraft/V2", "altcraft/V3", "altcraft/V5", "altcraft/V6", of: AltcraftServer.self)
+        .shows("altcraft/V1", "altcraft/V2", "altcraft/V3", "altcraft/V5", "altcraft/V6")
     )
     func `profiles go in one request, the token in its header`() throws {
         let driver = try ServerDriver(["lanes": 1, "skipTriggers": true])
@@ -39,7 +39,7 @@ import Testing
         #expect(driver.account.violations.isEmpty)
     }
 
-    @Test(.shows("altcraft/V2", "altcraft/V10", of: AltcraftServer.self), arguments: [401, 402, 403])
+    @Test(.shows("altcraft/V2", "altcraft/V10"), arguments: [401, 402, 403])
     func `what only a person can mend stops, and keeps everything`(_ code: Int) throws {
         let driver = try ServerDriver()
         // The error number may come with status 200, too.
@@ -56,7 +56,7 @@ import Testing
         #expect(driver.outcome(said)?.term == .accepted)
     }
 
-    @Test(.shows("altcraft/V7", of: AltcraftServer.self))
+    @Test(.shows("altcraft/V7"))
     func `a request has so many profiles and bytes, and a larger profile goes alone`() throws {
         let driver = try ServerDriver(["lanes": 1, "bytesPerRequest": 2_000, "profilesPerRequest": 10])
         let long = String(repeating: "x", count: 3_000)
@@ -84,7 +84,7 @@ import Testing
         #expect(first <= 1_000 && first + row > 1_000)
     }
 
-    @Test(.shows("altcraft/V4", "altcraft/V7", of: AltcraftServer.self))
+    @Test(.shows("altcraft/V4", "altcraft/V7"))
     func `contacts whose keys look alike stay two`() throws {
         let driver = try ServerDriver(["lanes": 1])
         try driver.world.capture(
@@ -99,7 +99,7 @@ import Testing
 
     // MARK: Verdicts
 
-    @Test(.shows("altcraft/V8", "altcraft/F15", of: AltcraftServer.self))
+    @Test(.shows("altcraft/V8", "altcraft/F15"))
     func `each profile has its verdict`() throws {
         let driver = try ServerDriver(["lanes": 1], vendor: ["poison": "poison"])
         let operations = (1...50).map { number in
@@ -114,7 +114,7 @@ import Testing
         #expect(driver.outcome(operations[30].id)?.finding?.vendor?.code == "400")
     }
 
-    @Test(.shows("altcraft/V8", "altcraft/V22", of: AltcraftServer.self))
+    @Test(.shows("altcraft/V8", "altcraft/V22"))
     func `a profile that the vendor can't take now goes again alone`() throws {
         let driver = try ServerDriver(["lanes": 1])
         driver.instead = [
@@ -128,7 +128,7 @@ import Testing
         #expect(driver.fields(of: "c-2")?["town"] == "Turku")
     }
 
-    @Test(.shows("altcraft/V9", of: AltcraftServer.self), arguments: ["refused", "beside 200", "no verdicts"])
+    @Test(.shows("altcraft/V9"), arguments: ["refused", "beside 200", "no verdicts"])
     func `a request that says nothing of each profile goes again in halves`(_ how: String) throws {
         let isClear = how != "no verdicts"
         let driver = try ServerDriver(["lanes": 1], vendor: isClear ? ["poison": "poison", "refusesWhole": true] : [:])
@@ -152,7 +152,7 @@ import Testing
         #expect(driver.world.sent.count <= (isClear ? 14 : 100))
     }
 
-    @Test(.shows("altcraft/V10", of: AltcraftServer.self))
+    @Test(.shows("altcraft/V10"))
     func `a yes is a number, not a status`() throws {
         let driver = try ServerDriver()
         driver.instead = [
@@ -171,7 +171,7 @@ import Testing
 
     // MARK: Content
 
-    @Test(.shows("altcraft/V11", "altcraft/F9", "altcraft/F14", of: AltcraftServer.self))
+    @Test(.shows("altcraft/V11", "altcraft/F9", "altcraft/F14"))
     func `a contact has one profile in a request, and a field one instruction`() throws {
         let driver = try ServerDriver(["lanes": 1])
         // Two subjects may have the same contact.
@@ -197,7 +197,7 @@ import Testing
     }
 
     @Test(
-        .shows("altcraft/V4", of: AltcraftServer.self),
+        .shows("altcraft/V4"),
         arguments: [
             ("email", " mila@shop.test ", "email", "mila@shop.test"),
             ("email_profile", "mila@shop.test", "email", "mila@shop.test"),
@@ -221,7 +221,7 @@ import Testing
         #expect(driver.adapter.examine(driver.operation(" ", .erase)).map(\.code) == ["altcraft.server.key.blank"])
     }
 
-    @Test(.shows("altcraft/V5", "altcraft/F19", "altcraft/F20", of: AltcraftServer.self))
+    @Test(.shows("altcraft/V5", "altcraft/F19", "altcraft/F20"))
     func `identifiers are fields, and the key can't be changed`() throws {
         let driver = try ServerDriver([
             "identifierFields": ["email": "email", "phone": "phones", "loyalty_card": "card"]
@@ -275,8 +275,7 @@ import Testing
             "altcraft/V14",
             "altcraft/X3",
             "altcraft/X4",
-            "altcraft/X6",
-            of: AltcraftServer.self
+            "altcraft/X6"
         )
     )
     func `a subscription goes to the address that the platform knows`() throws {
@@ -318,7 +317,7 @@ import Testing
     }
 
     @Test(
-        .shows("altcraft/V14", of: AltcraftServer.self),
+        .shows("altcraft/V14"),
         arguments: [Subscription.State.unsubscribed, .suspended]
     )
     func `a no in a channel without an address leaves nobody alone, and is told`(_ state: Subscription.State) throws {
@@ -337,7 +336,7 @@ import Testing
     }
 
     @Test(
-        .shows("altcraft/V14", of: AltcraftServer.self),
+        .shows("altcraft/V14"),
         arguments: [
             (["phones": ["call me"]], true), (["phones": "call me"], true),
             (["phones": [], "email": "a@b.example"], false),
@@ -365,7 +364,7 @@ import Testing
         #expect(driver.outcome(no)?.finding?.code == "altcraft.server.subscription.\(code)")
     }
 
-    @Test(.shows("altcraft/V24", of: AltcraftServer.self))
+    @Test(.shows("altcraft/V24"))
     func `an opt-out of an unknown contact is applied when the contact is made`() throws {
         let driver = try ServerDriver()
         let off = Action.changeSubscription(Subscription(channel: .push, state: .unsubscribed))
@@ -406,7 +405,7 @@ import Testing
         #expect(SubscriptionTarget.subscribed(in: profile).map(\.channel) == ["sms"])
     }
 
-    @Test(.shows("altcraft/V12", "altcraft/V13", of: AltcraftServer.self))
+    @Test(.shows("altcraft/V12", "altcraft/V13"))
     func `what no subscription can be is refused`() throws {
         let driver = try ServerDriver()
         let refused: [(Subscription, String)] = [
@@ -420,7 +419,7 @@ import Testing
         }
     }
 
-    @Test(.shows("altcraft/V14", of: AltcraftServer.self))
+    @Test(.shows("altcraft/V14"))
     func `addresses are asked for together, and an unregister suspends what is subscribed`() throws {
         let driver = try ServerDriver(["lanes": 1])
         try driver.world.capture((1...5).map { driver.operation("c-\($0)", ServerDriver.set("town", "Turku")) })
@@ -477,7 +476,7 @@ import Testing
 
     // MARK: Once
 
-    @Test(.shows("altcraft/V16", "altcraft/V17", "altcraft/V18", of: AltcraftServer.self))
+    @Test(.shows("altcraft/V16", "altcraft/V17", "altcraft/V18"))
     func `a goal leaves once, also where nobody knows what became of it`() throws {
         let driver = try ServerDriver()
         try driver.say("c-1", ServerDriver.set("town", "Turku"))
@@ -511,7 +510,7 @@ import Testing
         #expect(eager.outcome(again)?.term == .accepted)
     }
 
-    @Test(.shows("altcraft/V18", "altcraft/F8", of: AltcraftServer.self))
+    @Test(.shows("altcraft/V18", "altcraft/F8"))
     func `a number grows once`() throws {
         let driver = try ServerDriver(["lanes": 1])
         let grow = Action.changeAttributes(["points": .increment(ExactDecimal(5))])
@@ -543,7 +542,7 @@ import Testing
         #expect(driver.sent("increment").count == 4)
     }
 
-    @Test(.shows("altcraft/V16", "altcraft/V17", of: AltcraftServer.self))
+    @Test(.shows("altcraft/V16", "altcraft/V17"))
     func `what no goal can be is refused, and a strange name is told of`() throws {
         let driver = try ServerDriver()
         func codes(_ name: String, _ attributes: [AttributeName: AttributeValue] = [:]) -> [String] {
@@ -562,7 +561,7 @@ import Testing
         #expect(findings.map(\.code) == ["altcraft.server.goal.pixel"])
     }
 
-    @Test(.shows("altcraft/V19", "altcraft/P1", "altcraft/P3", of: AltcraftServer.self))
+    @Test(.shows("altcraft/V19", "altcraft/P1", "altcraft/P3"))
     func `a push is told by its uid and a number`() throws {
         let driver = try ServerDriver(["uidKey": "extra_uid"])
         let payload: JSONObject = ["_ac_push": "1", "extra_uid": "e|2_4S|ios-apns"]
@@ -585,7 +584,7 @@ import Testing
 
     // MARK: Deleting and reading
 
-    @Test(.shows("altcraft/V15", of: AltcraftServer.self))
+    @Test(.shows("altcraft/V15"))
     func `a profile is forgotten, and one that is not there needs no deletion`() throws {
         let driver = try ServerDriver()
         try driver.say("c-1", ServerDriver.set("town", "Turku"))
@@ -609,7 +608,7 @@ import Testing
         )
     }
 
-    @Test(.shows("altcraft/V20", of: AltcraftServer.self))
+    @Test(.shows("altcraft/V20"))
     func `profiles are read page by page`() throws {
         let driver = try ServerDriver()
         try driver.world.capture((10...34).map { driver.operation("c-\($0)", ServerDriver.set("town", "Turku")) })
@@ -643,7 +642,7 @@ import Testing
 
     // MARK: Waiting
 
-    @Test(.shows("altcraft/V21", of: AltcraftServer.self))
+    @Test(.shows("altcraft/V21"))
     func `a Retry-After keeps every lane back, over a restart`() throws {
         let driver = try ServerDriver()
         driver.instead = [("/import_batch", .json(429, ["error": 429], WireHeader("Retry-After", "300")))]
@@ -658,7 +657,7 @@ import Testing
         #expect(driver.account.profiles.count == 20)
     }
 
-    @Test(.shows("altcraft/V22", of: AltcraftServer.self))
+    @Test(.shows("altcraft/V22"))
     func `a vendor that fails is asked less often each time, by all lanes together`() throws {
         let driver = try ServerDriver()
         driver.instead = (1...60).map { ("/import_batch", $0 % 2 == 0 ? .lost : .status(503)) }
@@ -671,7 +670,7 @@ import Testing
         #expect(driver.account.profiles.count == 400)
     }
 
-    @Test(.shows("altcraft/V23", of: AltcraftServer.self))
+    @Test(.shows("altcraft/V23"))
     func `a web page is no answer, nor is a text`() throws {
         let driver = try ServerDriver()
         let page = WireResponse(
@@ -690,7 +689,7 @@ import Testing
 
     // MARK: Settings
 
-    @Test(.shows("altcraft/V4", "altcraft/V12", of: AltcraftServer.self))
+    @Test(.shows("altcraft/V4", "altcraft/V12"))
     func `settings that do not fit together are all found`() throws {
         let error = #expect(throws: SettingsError.self) {
             try ServerFixture.adapter(["matchingField": .null, "resources": ["email": "news", "push": "0"]])

@@ -15,7 +15,7 @@ import Testing
         .changeSubscription(Subscription(channel: .push, topic: "tips", state: state))
     }
 
-    @Test(.shows("altcraft/B11", "altcraft/B12", "altcraft/B5", of: AltcraftDevice.self))
+    @Test(.shows("altcraft/B11", "altcraft/B12", "altcraft/B5"))
     func `a topic is a category, and the subscription stays as it is`() throws {
         var scene = try Scene()
         for state in [Subscription.State.subscribed, .unsubscribed] {
@@ -38,7 +38,7 @@ import Testing
         #expect(scene.examine(Self.topic(.suspended)).map(\.severity) == [.note])
     }
 
-    @Test(.shows("altcraft/B3", "altcraft/F2", of: AltcraftDevice.self))
+    @Test(.shows("altcraft/B3", "altcraft/F2"))
     func `what has no place is refused, all at once`() throws {
         let action = Action.changeSubscription(
             Subscription(channel: .email, state: .unknown, fields: ["a": .list([1]), "b": 1])
@@ -51,7 +51,7 @@ import Testing
         )
     }
 
-    @Test(.shows("altcraft/T5", "altcraft/T8", of: AltcraftDevice.self))
+    @Test(.shows("altcraft/T5", "altcraft/T8"))
     func `subscribing needs a token and permission, leaving needs no permission`() throws {
         var silent = Corpus.phone
         silent.allowsPush = false
@@ -65,7 +65,7 @@ import Testing
         #expect(bare.plan(bare.pending(.unregister)).settled?.finding?.code == "altcraft.unregister.nothing")
     }
 
-    @Test(.shows("altcraft/T9", of: AltcraftDevice.self))
+    @Test(.shows("altcraft/T9"))
     func `a subscribe that waits gives way to a later word`() throws {
         let scene = try Scene(device: nil)
         let first = scene.pending(RequestTests.subscribe, id: "first", sequence: 1)
@@ -75,7 +75,7 @@ import Testing
         #expect(scene.plan(first, topic).waitsFor == "altcraft.token.missing")
     }
 
-    @Test(.shows("altcraft/T1", "altcraft/B8", "altcraft/Q3", "altcraft/T2", of: AltcraftDevice.self))
+    @Test(.shows("altcraft/T1", "altcraft/B8", "altcraft/Q3", "altcraft/T2"))
     func `a token that changed is told before anything else uses it`() throws {
         var scene = try Scene()
         scene.memory.saved = PushAddress(provider: "ios-firebase", token: "old")
@@ -103,7 +103,7 @@ import Testing
         #expect(scene.request(RequestTests.subscribe)?.json == update.json)
     }
 
-    @Test(.shows("altcraft/T3", of: AltcraftDevice.self))
+    @Test(.shows("altcraft/T3"))
     func `a refused token update is not repeated, and subscribing goes on`() throws {
         var scene = try Scene()
         scene.memory.saved = PushAddress(provider: "ios-apns", token: "old")
@@ -151,7 +151,7 @@ import Testing
         #expect(next?["new_token"] == .string(Fixture.token))
     }
 
-    @Test(.shows("altcraft/T4", of: AltcraftDevice.self))
+    @Test(.shows("altcraft/T4"))
     func `the token of a subscription that worked is remembered, and survives storage`() throws {
         let driver = try Driver()
         #expect(driver.memory.saved == nil)
@@ -176,7 +176,7 @@ import Testing
     }
 
     @Test(
-        .shows("altcraft/T7", of: AltcraftDevice.self),
+        .shows("altcraft/T7"),
         arguments: [
             ("iOS", PushToken.Service.apns, "ios-apns"), ("iPadOS", .fcm, "ios-firebase"), ("iOS", .hms, "ios-huawei"),
             ("Android", .fcm, "android-firebase"), ("android", .hms, "android-huawei"),
@@ -198,7 +198,7 @@ import Testing
     }
 
     @Test(
-        .shows("altcraft/T11", of: AltcraftDevice.self),
+        .shows("altcraft/T11"),
         arguments: [
             ("not a token", PushToken.Service.apns, false), ("abc", .apns, false), ("7C1F", .apns, true),
             ("7c1f", .apns, true), ("a b", .fcm, false), ("tök", .fcm, false), ("c1:APA91b-_", .fcm, true),
@@ -216,7 +216,7 @@ import Testing
         #expect(PushAddress(device)?.token == text)
     }
 
-    @Test(.shows("altcraft/E1", of: AltcraftDevice.self))
+    @Test(.shows("altcraft/E1"))
     func `leaving suspends under the token that the vendor knows`() throws {
         let driver = try Driver()
         driver.deliver(Driver.operation(RequestTests.subscribe, "s", contact: "aino"))
@@ -331,7 +331,7 @@ import Testing
         #expect(scene.plan(scene.pending(.registerDevice(silent), sequence: 8)).settled == kept)
     }
 
-    @Test(.shows("altcraft/E5", of: AltcraftDevice.self))
+    @Test(.shows("altcraft/E5"))
     func `leaving never touches an opt-out, and asks where nobody knows`() throws {
         let driver = try Driver()
         driver.deliver(Driver.operation(RequestTests.subscribe, "s", contact: "aino"))
@@ -345,7 +345,7 @@ import Testing
         #expect(driver.state.profiles(in: 12).first?.subscriptions.map(\.status) == ["unsubscribed"])
     }
 
-    @Test(.shows("altcraft/B15", of: AltcraftDevice.self))
+    @Test(.shows("altcraft/B15"))
     func `a suspension records no opt-out, an opt-out does`() throws {
         let driver = try Driver()
         for (state, optOuts) in [(Subscription.State.subscribed, 0), (.suspended, 0), (.unsubscribed, 1)] {
@@ -357,7 +357,7 @@ import Testing
         }
     }
 
-    @Test(.shows("altcraft/B16", of: AltcraftDevice.self))
+    @Test(.shows("altcraft/B16"))
     func `where a list replaces the stored one, the whole list is sent`() throws {
         let driver = try Driver(settings: ["categoryLists": "replace"], account: ["replacesCategories": true])
         driver.deliver(Driver.operation(RequestTests.subscribe, "s", contact: "aino"))
@@ -375,7 +375,7 @@ import Testing
         #expect(merging.request(RequestTests.subscribe)?.json?["subscription"]?["cats"] == [])
     }
 
-    @Test(.shows("altcraft/T2", of: AltcraftDevice.self))
+    @Test(.shows("altcraft/T2"))
     func `a change of person waits for the token, but not for somebody who is gone`() throws {
         var scene = try Scene()
         scene.memory.saved = PushAddress(provider: "ios-apns", token: "old")

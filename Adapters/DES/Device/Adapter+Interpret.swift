@@ -5,7 +5,6 @@ import PatchbayModel
 extension DESDevice {
     public func interpret(_ exchange: Exchange<Self>, memory: inout Memory) -> Interpretation<Self> {
         if let state = exchange.outcome.reply?[header: "X-Client-State"], !state.isEmpty {
-            RuleID.des("R4").fire()
             memory.clientState = state
         }
         return Reading(adapter: self, exchange: exchange).interpret(&memory)
@@ -33,10 +32,10 @@ private struct Reading {
         let hasPassed = memory.stopped != optOuts && heads.allSatisfy { $0.queue == optOuts }
         if !isQuestion, !hasPassed { memory.stopped = nil }
         if exchange.outcome.reply?.status == 401, let renewal = renewal(&memory) { return renewal }
-        if exchange.mayHaveWorked { memory.markUnacknowledged(exchange.endpoint) }
+        if exchange.mayHaveWorked { memory.markUnacknowledged(exchange.endpoint, exchange.operations) }
         switch row.meaning {
         case .accepted where lacksTokens:
-            memory.markUnacknowledged(exchange.endpoint)
+            memory.markUnacknowledged(exchange.endpoint, exchange.operations)
             return kept(&memory)
         case .accepted: return success(&memory)
         case .retry: return isQuestion || isGivenUp ? refused(row, &memory) : kept(&memory)
@@ -52,7 +51,6 @@ private struct Reading {
         guard Route.of(exchange.endpoint).isRenewable, memory.refreshToken != nil, count < DESDevice.Renewal.most else {
             return nil
         }
-        RuleID.des("R33").fire()
         if memory.pushToken != nil { memory.owesPushToken = true }
         memory.forgetPushToken()
         let known = heads.compactMap { $0.step?.renewal }.first
@@ -76,7 +74,6 @@ private struct Reading {
 
     /// Handles the reply to a renewal: the first request is repeated after a pause, is kept, or is rejected.
     private func renewed(_ memory: inout DESMemory) -> Result {
-        RuleID.des("R33").fire()
         let row = row
         switch row.meaning {
         case .accepted where lacksTokens && !isQuestion: return kept(&memory)
@@ -114,7 +111,6 @@ private struct Reading {
     /// - Returns: Whether one of them is a contact token.
     @discardableResult
     private func keepTokens(_ memory: inout DESMemory) -> Bool {
-        RuleID.des("A4").fire()
         let answer = exchange.outcome.reply.map { ReplyObject($0.body).json }
         if let token = answer?["refreshToken"]?.string, !token.isEmpty { memory.refreshToken = Secret(token) }
         guard let token = answer?["contactToken"]?.string, !token.isEmpty else { return false }
@@ -129,7 +125,6 @@ private struct Reading {
     /// Only one queue is closed, preferably not that of a view or click. Views and clicks that are captured meanwhile must stay
     /// in the window, so that a query for an inline message carries them.
     private func kept(_ memory: inout DESMemory) -> Result {
-        RuleID.des("R27").fire()
         let views = DESDevice.Queue.views.rawValue
         let blocking = (heads.first { !$0.isEngagement } ?? heads.first { $0.queue == views } ?? heads.first)?.queue
         memory.stopped = blocking
@@ -148,7 +143,6 @@ private struct Reading {
     private var isGivenUp: Bool {
         guard case .failed(let failure) = exchange.outcome, failure.delivery == .notSent else { return false }
         guard ["hostNotFound", "badURL", "unsupportedURL"].contains(failure.code) else { return false }
-        RuleID.des("T5").fire()
         return settings.onHostNotFound == .reject
     }
 
@@ -207,10 +201,7 @@ private struct Reading {
     private func isLeaving(_ memory: DESMemory) -> Bool { memory.isOfAnotherApplication(than: settings) }
 
     private func rejected(_ finding: Finding, _ memory: inout DESMemory) -> Result {
-        if heads.count > 1 { RuleID.des("R32").fire() }
-        if exchange.endpoint == .contact || exchange.endpoint == .anonymousContact { RuleID.des("R11").fire() }
         if heads.contains(where: \.isEvent) {
-            RuleID.des("R27").fire()
             // The session continues whether or not the vendor receives the event.
             memory.session = heads.reduce(memory.session) { Session.running($0, after: $1) }
         }
@@ -223,7 +214,6 @@ private struct Reading {
     // MARK: Yes
 
     private func success(_ memory: inout DESMemory) -> Result {
-        RuleID.des("R21").fire()
         guard let head = heads.first else { return Result() }
         switch exchange.endpoint {
         case .client: return registered(head, &memory)
@@ -231,7 +221,6 @@ private struct Reading {
             (memory.pushToken, memory.isPushUncertain) = (body?["pushToken"]?.string, false)
             memory.refusesPush = false
             if head.isPushOptIn { memory.decide(.subscribed, in: head) }
-            RuleID.des("R6").fire()
             return continued(head) { $0.hasToken = true }
         case .pushTokenRemoval:
             (memory.pushToken, memory.isPushUncertain) = (nil, false)
@@ -276,7 +265,6 @@ private struct Reading {
         memory.registration = body
         memory.mustRegister = nil
         if case .registerDevice(let device) = head.operation.action { memory.device = device }
-        RuleID.des("R5").fire()
         guard head.operation.action.kind == .registerDevice else {
             return resumed { $0.renewal = nil }
         }
@@ -321,7 +309,6 @@ private struct Reading {
             if isLeaving { step.leftContact = true } else { step.hasContact = true }
         }
         if result.verdicts[head.id] == .accepted(), memory.session != nil {
-            RuleID.des("R11").fire()
             var step = head.stage
             (step.renewal, step.changedAt) = (nil, exchange.moment.date)
             result.verdicts[head.id] = .inProgress(step)
@@ -342,25 +329,15 @@ private struct Reading {
 
     /// Applies a successful reply of the event service: the state first, then its actions.
     private func settle(_ answer: EventAnswer, _ memory: inout DESMemory) {
-        RuleID.des("R28").fire()
         guard settings.usesV4(memory) else {
-            RuleID.des("R26").fire()
             let old = answer.oldCampaigns
             guard !old.isEmpty else { return }
-            RuleID.des("R29").fire()
             memory.removeRows(of: old)
             return
         }
-        RuleID.des("R26").fire()
-        if let state = answer.eventState {
-            RuleID.des("R23").fire()
-            memory.eventState = state
-        } else {
-            RuleID.des("R24").fire()
-        }
+        if let state = answer.eventState { memory.eventState = state }
         // The counts are in the state: where that is lost, the next request counts the same rows on top of the earlier one.
         guard !answer.lacksState else { return }
-        RuleID.des("R25").fire()
         memory.removeCounted(views: rows("viewedMessages"), clicks: rows("clicks"))
     }
 
@@ -383,9 +360,7 @@ private struct Reading {
 
     private func tagInbox(_ memory: inout DESMemory) {
         for head in heads {
-            guard case .track(.custom(let name, let attributes)) = head.operation.action,
-                let change = InboxTag(name, attributes), let tags = memory.inbox?[change.message]
-            else { continue }
+            guard let change = InboxTag(of: head.operation), let tags = memory.inbox?[change.message] else { continue }
             memory.inbox?[change.message] = change.applied(to: tags)
         }
     }
@@ -395,7 +370,6 @@ private struct Reading {
     private func answered(_ head: Head, _ memory: inout DESMemory) -> Result {
         guard let reply = exchange.outcome.reply else { return Result() }
         func end(_ answer: JSONValue) -> Result { Result([head.id: .accepted(answer: answer)]) }
-        RuleID.des("R40").fire()
         let answer = ReplyObject(reply.body)
         let body: JSONValue = answer.isObject && !answer.isDamaged ? answer.json : .null
         switch exchange.endpoint {

@@ -151,7 +151,6 @@ final class Planner {
         guard memory.identity != nil && memory.person != nil || memory.overtaken != nil else { return nil }
         let others = stretch.filter { isForAnother($0) && !mayChangeContact(before: $0) }
         guard !others.isEmpty else { return nil }
-        RuleID.des("N6").fire()
         return .settle(
             Dictionary(others.map { ($0.id, .rejected(FindingRow.contactOfAnother.at("contact"))) }) { first, _ in first
             }
@@ -212,7 +211,6 @@ final class Planner {
     /// The operations before the next change of contact or application code. Events after it are never merged with them.
     private lazy var stretch: ArraySlice<Head> = {
         let end = stored.firstIndex(where: isBoundary) ?? stored.endIndex
-        if end < stored.endIndex { RuleID.des("R35").fire() }
         return stored[..<end]
     }()
 
@@ -251,7 +249,6 @@ final class Planner {
         if memory.stopped != nil {
             // Nor does an unregistration. The overtaken operations are completed when they are next planned.
             if memory.isRegistered, isStopped, let unregister = stored.first(where: \.isUnregister) {
-                RuleID.des("N3").fire()
                 return plan(unregister)
             }
             if isStopped { return .wait(until: nil, because: FindingRow.stopped.at()) }
@@ -315,7 +312,6 @@ final class Planner {
         case .changeSubscription(let subscription): return changePush(isOn: subscription.state == .subscribed, head)
         case .setConsent: return followConsent(head)
         case .unregister:
-            RuleID.des("N3").fire()
             if let leaving = leave(head) { return leaving }
             var next = memory
             (next.leftAt, next.isLeft) = (head.sequence, true)
@@ -355,7 +351,8 @@ final class Planner {
     }
 
     func send(_ endpoint: DESDevice.Endpoint, _ request: WireRequest, _ head: Head) -> Result {
-        .send(Transmission(endpoint, request, carrying: [head], unacknowledged: memory.whileUnacknowledged(endpoint)))
+        let unacknowledged = memory.whileUnacknowledged(endpoint, [head])
+        return .send(Transmission(endpoint, request, carrying: [head], unacknowledged: unacknowledged))
     }
 
     // MARK: A token that is renewed
@@ -389,7 +386,6 @@ final class Planner {
     private func register(_ device: Device, _ head: Head) -> Result {
         let step = head.stage
         if memory.isOfAnotherApplication(than: settings) {
-            RuleID.des("R39").fire()
             if let leaving = leave(head) { return leaving }
             var next = memory
             next.forgetApplication(keepingState: settings.keepsStateOnNewCode)
@@ -400,7 +396,6 @@ final class Planner {
         guard let call = ClientCall(device, settings, given: given?.object ?? [:]) else {
             return .settle([head.id: .rejected(FindingRow.factsMissing.at("action.device.facts"))])
         }
-        RuleID.des("R5").fire()
         let body = ClientCall.table.object(call)
         let isKnown = memory.clientState != nil && memory.registration == .object(body)
         if !isKnown, !step.isRegistered { return send(.client, maker(head).request(.client, body: body), head) }
@@ -408,7 +403,6 @@ final class Planner {
             return setAnonymous(head)
         }
         if !allowsPush, memory.mayHavePushToken, !step.leftToken {
-            RuleID.des("N8").fire()
             return removePushToken(head)
         }
         // A log-in that is still pending sets the token.
@@ -430,7 +424,7 @@ final class Planner {
         else { return nil }
         let request = maker(head).request(.client, body: ClientCall.table.object(call))
         return .send(
-            Transmission(.client, request, carrying: heads, unacknowledged: memory.whileUnacknowledged(.client))
+            Transmission(.client, request, carrying: heads, unacknowledged: memory.whileUnacknowledged(.client, heads))
         )
     }
 
@@ -481,7 +475,6 @@ final class Planner {
         let kept = Result.settle([head.id: .accepted(FindingRow.consentKept.at())])
         let state = head.operation.action.pushMessageConsent
         guard allowsPush, state != .denied else {
-            RuleID.des("N8").fire()
             return memory.mayHavePushToken ? removePushToken(head) : kept
         }
         guard state == .granted, !isLeaving, hasContact, let token = missingToken(of: memory.device) else {
@@ -504,7 +497,6 @@ final class Planner {
     private func missingToken(of device: Device?, refusesPush: Bool? = nil) -> String? {
         guard allowsPush, !(refusesPush ?? memory.refusesPush), let token = device?.pushToken.flatMap(PushAddress.text)
         else { return nil }
-        RuleID.des("R6").fire()
         return token == memory.pushToken ? nil : token
     }
 
@@ -514,7 +506,6 @@ final class Planner {
         let state = next.restorePush(of: names, at: head.sequence)
         let allows = pending.allowsPushMessages(to: nil) && names.allSatisfy { pending.allowsPushMessages(to: $0) }
         guard memory.mayHavePushToken, !allows || state.map({ $0 != .subscribed }) ?? false else { return nil }
-        RuleID.des(allows ? "N7" : "N8").fire()
         return removePushToken(head)
     }
 
@@ -527,14 +518,12 @@ final class Planner {
     private func changePush(isOn: Bool, _ head: Head) -> Result {
         guard isOn else { return endPush(head) }
         if isOfAnother(head) {
-            RuleID.des("N6").fire()
             return .settle([head.id: .rejected(FindingRow.contactOfAnother.at("contact"))])
         }
         var decided = memory
         decided.decide(.subscribed, in: head)
         // An opt-in of a person who has logged out is rejected, too, while the current person allows no push messages.
         if memory.isOvertaken(head) || isOfFormer(head) && !allowsPush {
-            RuleID.des("N7").fire()
             let verdict = Verdict<DESDevice>.rejected(FindingRow.optInOvertaken.at("action.subscription"))
             return .settle([head.id: verdict], remembering: head.operation.contact == nil ? nil : decided)
         }
@@ -543,7 +532,6 @@ final class Planner {
             return .settle([head.id: .accepted(FindingRow.tokenLater.at("action.subscription"))], remembering: decided)
         }
         if !memory.refusesPush, token == memory.pushToken {
-            RuleID.des("R6").fire()
             return .settle([head.id: .unchanged()], remembering: decided == memory ? nil : decided)
         }
         return setPushToken(token, head)
@@ -642,7 +630,6 @@ final class Planner {
     }
 
     private func set(_ identity: Identity, _ call: ContactCall, _ head: Head) -> Result {
-        RuleID.des("R9").fire()
         let names = [head.operation.contact, identity.value].compactMap(\.self)
         if memory.identity == identity, !memory.isIdentityUncertain {
             var next = memory
@@ -657,8 +644,7 @@ final class Planner {
     }
 
     private func setAnonymous(_ head: Head) -> Result {
-        RuleID.des("R8").fire()
-        return send(.anonymousContact, maker(head).request(.anonymousContact, body: [:]), head)
+        send(.anonymousContact, maker(head).request(.anonymousContact, body: [:]), head)
     }
 
     private func isLogOut(_ head: Head) -> Bool {
@@ -667,7 +653,6 @@ final class Planner {
 
     private func becomeAnonymous(_ head: Head) -> Result {
         if memory.contactToken != nil, memory.identity == nil, !memory.isIdentityUncertain {
-            RuleID.des("R10").fire()
             var next = memory
             next.setPerson(Person(head.operation.contact))
             return .settle([head.id: .unchanged()], remembering: next == memory ? nil : next)
@@ -682,7 +667,6 @@ final class Planner {
         let horizon = max(horizon, head.sequence)
         let batch = stretch.filter { $0.isEvent && $0.sequence <= horizon && !isForAnother($0) }
         guard !batch.isEmpty else { return .wait(until: nil, because: FindingRow.contactLater.at()) }
-        if batch.count > 1 { RuleID.des("R34").fire() }
         return events(batch, nil)
     }
 
@@ -696,7 +680,6 @@ final class Planner {
         }
         let maker = maker(first)
         let facts = settings.deviceFieldsInEvents ? memory.eventFacts : nil
-        if renewal == nil { RuleID.des("R36").fire() }
         let call = EventsCall(
             views: RowCall.list(memory.views.filter(memory.maySend).prefix(renewal?.views ?? .max), writer),
             clicks: RowCall.list(memory.clicks.filter(memory.maySend).prefix(renewal?.clicks ?? .max), writer),
@@ -707,11 +690,13 @@ final class Planner {
             sdkVersion: facts.map { _ in settings.sdkVersion },
             appVersion: facts?.appVersion
         )
+        let unacknowledged = memory.whileUnacknowledged(.events, heads)
         return .send(
             Transmission(
                 .events,
                 maker.request(.events, EventsCall.table, call, expecting: 256 * heads.count),
-                carrying: heads
+                carrying: heads,
+                unacknowledged: unacknowledged == memory ? nil : unacknowledged
             )
         )
     }
@@ -728,12 +713,10 @@ final class Planner {
             let next = deliver()
             guard case .wait = next else { return next }
         }
-        RuleID.des("N6").fire()
         return .settle([question.id: .rejected(FindingRow.contactOfAnother.at("contact"))])
     }
 
     private func ask(_ head: Head) -> Result {
-        RuleID.des("R38").fire()
         if head.step?.renewal?.stage == .renew, let renewal = renew([head]) { return renewal }
         guard case .readBack(let read) = head.operation.action, let question = Question(rawValue: read.what) else {
             return .settle([head.id: .rejected(FindingRow.questionUnknown.at("action.read.what"))])

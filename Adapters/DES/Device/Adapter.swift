@@ -268,7 +268,6 @@ enum PushAddress {
         guard token.service == .apns else {
             return value.isEmpty || value.contains(where: \.isWhitespace) ? nil : value
         }
-        RuleID.des("B3").fire()
         guard !value.isEmpty, value.utf8.count.isMultiple(of: 2), value.utf8.allSatisfy(UUIDText.isHexDigit) else {
             return nil
         }
@@ -282,7 +281,6 @@ enum PushPayload {
     static func messageID(_ payload: JSONObject) -> String? {
         let inner = payload["u"]?.string.flatMap { try? JSONValue(parsing: $0) } ?? payload["u"]
         guard let id = inner?["sid"]?.idText, !id.isEmpty else { return nil }
-        RuleID.des("R14").fire()
         return id
     }
 

@@ -39,7 +39,6 @@ struct EventAnswer {
     /// Reads a reply. A reply without JSON is empty.
     init(_ response: WireResponse) {
         let reply = ReplyObject(response.body)
-        RuleID.des("R40").fire()
         (eventState, body, isDamaged) = (reply.eventState, reply.json, reply.isDamaged)
     }
 
@@ -49,7 +48,6 @@ struct EventAnswer {
     /// The message to show; nil without HTML.
     var message: JSONValue? {
         guard let message = body["message"], let html = message["html"]?.string else { return nil }
-        RuleID.des("A1").fire()
         var content: JSONObject = ["kind": "message"]
         content["campaignId"] = message["campaignId"]?.idText.map(JSONValue.string)
         content["html"] = .string(html)
@@ -61,7 +59,6 @@ struct EventAnswer {
 
     /// Returns the message for a view, ignoring case; nil if there is none with HTML.
     func inlineMessage(for view: String, choice: DESSettings.InlineChoice) -> JSONValue? {
-        RuleID.des("R22").fire()
         let fitting = (body["inlineMessages"]?.array ?? []).filter { message in
             message["viewId"]?.string?.lowercased() == view.lowercased()
         }
@@ -118,9 +115,7 @@ struct OnEventAction {
 
     /// Reads the actions of a reply; nil if it has none.
     init?(_ body: JSONValue) {
-        RuleID.des("A3").fire()
         guard let whole = body["onEventAction"], let list = whole["actions"]?.array else { return nil }
-        RuleID.des("A2").fire()
         campaign = whole["campaignId"]?.idText
         actions = list.compactMap(AnswerAction.init)
     }
@@ -144,8 +139,7 @@ struct OnEventAction {
 enum Inbox {
     /// Returns the messages with all required members.
     static func messages(_ body: JSONValue) -> [JSONValue] {
-        RuleID.des("I1").fire()
-        return (body["messages"]?.array ?? []).filter { message in
+        (body["messages"]?.array ?? []).filter { message in
             ["id", "campaignId", "title", "body"].allSatisfy { message[$0]?.string != nil }
                 && message["receivedAt"]?.number != nil
         }
@@ -167,7 +161,6 @@ enum Geofences {
 
     /// Returns the reply without incomplete geofences.
     static func answer(_ body: JSONValue) -> JSONValue {
-        RuleID.des("I2").fire()
         let groups = (body["groups"]?.array ?? []).compactMap { group in
             group["id"]?.string == nil ? nil : with(group, "geofences", fences(group))
         }

@@ -75,8 +75,13 @@ struct InboxTag: Equatable {
         guard let event = InternalEvent.named(name), event.isByName,
             let message = attributes["messageId"]?.plainText, let tag = attributes["tag"]?.plainText
         else { return nil }
-        RuleID.des("R16").fire()
         (self.message, self.tag, isAdded) = (message, tag.lowercased(), name == "inbox:tag:add")
+    }
+
+    /// Reads the change from an operation; nil if it is another one.
+    init?(of operation: EngagementOperation) {
+        guard case .track(.custom(let name, let attributes)) = operation.action else { return nil }
+        self.init(name, attributes)
     }
 
     /// The message and the tag, regardless of the direction of the change.
@@ -122,7 +127,6 @@ enum CustomEvent {
 
     /// A value as the text that is sent.
     static func text(_ value: AttributeValue) -> String? {
-        RuleID.des("T1").fire()
         if case .timestamp(let time) = value { return time.instant.text }
         return value.plainText
     }
@@ -170,10 +174,8 @@ struct EventBatch {
             session = .running(session, after: pending)
         case .push(let interaction, let payload, let button): click(interaction, payload, button, operation)
         case .messageViewed(let campaign):
-            RuleID.des("B10").fire()
             internalEvent("inapp:viewed", operation.capturedAt, [("campaignId", campaign)] + extras(operation))
         case .messageClicked(let campaign, let button):
-            RuleID.des("B10").fire()
             let own = [("campaignId", campaign), ("buttonId", button ?? "")]
             internalEvent("inapp:click", operation.capturedAt, own + extras(operation))
         case .custom(let name, let attributes): custom(name, attributes, pending)
@@ -185,7 +187,6 @@ struct EventBatch {
     private mutating func start(_ pending: Head) {
         let operation = pending.operation
         if adapter.options(operation)["appStart"]?.bool == true {
-            RuleID.des("R13").fire()
             if memory.contactToken != nil { internalEvent("app:start", operation.capturedAt, []) }
         }
         session = .running(session, after: pending)
@@ -194,7 +195,6 @@ struct EventBatch {
 
     private mutating func end(at time: Instant) {
         guard let running = session else { return }
-        RuleID.des("R13").fire()
         let duration = max(0, time.milliseconds - running.startedAt.milliseconds)
         internalEvent("session:end", time, [("duration", String(duration))])
     }
@@ -202,7 +202,6 @@ struct EventBatch {
     /// A change of contact parts two sessions.
     private mutating func restart(_ pending: Head, at time: Instant) {
         guard session != nil else { return }
-        RuleID.des("R11").fire()
         end(at: time)
         session = .running(session, after: pending)
         internalEvent("session:start", time, [])
@@ -258,12 +257,10 @@ struct EventBatch {
     }
 
     private mutating func internalEvent(_ name: String, _ time: Instant, _ attributes: [(String, String)]) {
-        RuleID.des("B7").fire()
         append("internal", name, time, attributes.map { EventCall.Attribute(name: $0.0, text: $0.1) })
     }
 
     private mutating func append(_ type: String, _ name: String, _ time: Instant, _ attributes: [EventCall.Attribute]) {
-        if attributes.isEmpty { RuleID.des("R12").fire() }
         events.append(
             EventCall(
                 type: type,

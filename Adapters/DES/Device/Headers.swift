@@ -46,7 +46,6 @@ struct RequestMaker {
 
     /// Returns a request. Its body is JSON, or empty.
     func request(_ endpoint: DESDevice.Endpoint, bytes: [UInt8] = [], at address: String? = nil) -> WireRequest {
-        RuleID.des("R3").fire()
         let route = Route.of(endpoint)
         return WireRequest(
             route.method,
@@ -75,8 +74,7 @@ struct RequestMaker {
     var usesV4: Bool { planner.settings.usesV4(planner.memory) }
 
     private func url(_ route: Route) -> String {
-        if route.service == .events { RuleID.des("R1").fire() }
-        return route.template.text(after: route.service.address(planner)) {
+        route.template.text(after: route.service.address(planner)) {
             $0 == "app" ? applicationCode : usesV4 ? "v4" : "v3"
         }
     }
@@ -101,7 +99,6 @@ struct RequestMaker {
         switch endpoint {
         case .contact, .contactToken: return false
         case .anonymousContact:
-            RuleID.des("H8").fire()
             return planner.settings.tokenWithAnonymous
         default: return true
         }

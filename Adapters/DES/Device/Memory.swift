@@ -256,7 +256,6 @@ public struct DESMemory: AdapterMemory {
     mutating func arrive(_ next: Person, _ names: [String], at sequence: Int64) {
         setPerson(next)
         guard let state = restorePush(of: names, at: sequence) else { return }
-        RuleID.des("N7").fire()
         refusesPush = state != .subscribed
     }
 
@@ -328,24 +327,24 @@ public struct DESMemory: AdapterMemory {
 
     /// Forgets the push token. The vendor still holds it for now.
     mutating func forgetPushToken() {
-        RuleID.des("R7").fire()
         if pushToken != nil { (pushToken, isPushUncertain) = (nil, true) }
     }
 
     /// Forgets state that a request may have changed at the vendor without a reply.
-    mutating func markUnacknowledged(_ endpoint: DESDevice.Endpoint) {
+    mutating func markUnacknowledged(_ endpoint: DESDevice.Endpoint, _ operations: [Pending<DESDevice>]) {
         switch endpoint {
         case .client: registration = nil
         case .pushToken, .pushTokenRemoval: (pushToken, isPushUncertain) = (nil, true)
         case .contact, .anonymousContact: isIdentityUncertain = true
+        case .events where inbox != nil && operations.contains { InboxTag(of: $0.operation) != nil }: inbox = nil
         default: break
         }
     }
 
     /// Returns the memory to keep while a request has no reply.
-    func whileUnacknowledged(_ endpoint: DESDevice.Endpoint) -> DESMemory {
+    func whileUnacknowledged(_ endpoint: DESDevice.Endpoint, _ operations: [Pending<DESDevice>]) -> DESMemory {
         var memory = self
-        memory.markUnacknowledged(endpoint)
+        memory.markUnacknowledged(endpoint, operations)
         return memory
     }
 
@@ -372,11 +371,9 @@ struct RemoteConfig: Codable, Sendable, Equatable {
 
     /// Reads the vendor's reply. An address outside the vendor's hosts is left out.
     init(_ json: JSONValue) {
-        RuleID.des("C1").fire()
         usesV4 = json["features"]?["eventServiceV4"]?.bool
         for service in Service.allCases {
             guard let name = service.remoteName, let address = json["serviceUrls"]?[name]?.string else { continue }
-            RuleID.des("T4").fire()
             if VendorHost.isTrusted(address) { services[name] = VendorHost.trimmed(address) }
         }
     }

@@ -71,8 +71,7 @@ struct PushSettings: Sendable {
 
     /// Returns the push settings of a platform: the app's values, otherwise the defaults.
     static func object(for platform: Platform, allowed: Bool, given: JSONObject) -> JSONObject {
-        RuleID.des("B2").fire()
-        return JSONObject(
+        JSONObject(
             all.filter { $0.platforms.contains(platform) }.compactMap { entry in
                 let value = given[entry.name] ?? entry.otherwise.map { allowed ? $0.allowed : $0.denied }
                 return value.map { (entry.name, $0) }

@@ -67,7 +67,6 @@ enum Question: String, CaseIterable {
             return [FindingRow.argumentMissing.at(path)]
         }
         guard question == .pushMessage else { return [] }
-        RuleID.des("I3").fire()
         let isOwn = VendorHost.isTrusted(text) || text.hasPrefix(settings.eventServiceURL + "/")
         return isOwn ? [] : [FindingRow.addressForeign.at(path)]
     }

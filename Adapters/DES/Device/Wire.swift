@@ -198,8 +198,7 @@ struct RowCall: Sendable {
 
     /// Rows in their order, one for each time.
     static func list(_ rows: some Collection<EngagementRow>, _ writer: WireWriter) -> [RowCall] {
-        if !rows.isEmpty { RuleID.des("R19").fire() }
-        return rows.map { row in
+        rows.map { row in
             let number = writer.campaignIDs == .number ? JSONNumber(text: row.campaignID) : nil
             return RowCall(
                 campaignID: number.map(JSONValue.number) ?? .string(row.campaignID),

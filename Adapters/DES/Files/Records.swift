@@ -110,7 +110,6 @@ struct ContactFileSettings: AdapterSettings {
             fields + [ContactColumn(ConsentTable.optIn, .state(email, .optedIn), isWritten: true, states: states)]
                 + ["user_id", "id", "uid"].map { ContactColumn($0, .ignored) },
             findings: .des,
-            rules: .des,
             deviceIdentity: "des.clientId",
             answers: ["2": .unsubscribed],
             // Emarsys help, "Data import"
@@ -166,7 +165,7 @@ extension Rule {
 
 extension ContactFileRules {
     fileprivate static let des = ContactFileRules(
-        dialect: [.des("F1"), .des("F2")],
+        dialect: .des("F2"),
         header: .des("F3"),
         empty: .des("F11"),
         width: .des("F11"),

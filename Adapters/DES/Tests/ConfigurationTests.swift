@@ -17,7 +17,7 @@ import Testing
         return try JSONValue(parsing: text.replacing("${DES_HOST}", with: "des.example"))
     }
 
-    @Test(.shows("des/R2", "des/B4", "des/H5", "des/T4", of: DESDevice.self))
+    @Test(.shows("des/R2", "des/B4", "des/H5", "des/T4"))
     func `the example's settings make an adapter that asks the hosts it names`() throws {
         let settings = try #require(try example()["providers"]?["engage"]?["settings"]?.object)
         let bench = try Bench()

@@ -10,7 +10,7 @@ import Testing
 @testable import PatchbayDES
 
 @Suite("DES contact") struct ContactTests {
-    @Test(.shows("des/B4", "des/R9", "des/H4", "des/H5", of: DESDevice.self))
+    @Test(.shows("des/B4", "des/R9", "des/H4", "des/H5"))
     func `a contact is set by field and value, and not again`() throws {
         let bench = try Bench.started(contact: nil)
         bench.capture(.logIn("c-1001"))
@@ -26,14 +26,14 @@ import Testing
         #expect(bench.last?.request[header: "X-Merchant-Id"] == nil)
     }
 
-    @Test(.shows("des/R9", of: DESDevice.self)) func `another field with the same value is another contact`() throws {
+    @Test(.shows("des/R9")) func `another field with the same value is another contact`() throws {
         let bench = try Bench.started()
         try bench.restart(["contactFieldId": 3])
         bench.capture(.logIn("c-1001"))
         #expect(bench.endpoints == [.contact] && bench.client?.contact == "3=c-1001")
     }
 
-    @Test(.shows("des/R9", of: DESDevice.self)) func `a value that looks alike is another contact`() throws {
+    @Test(.shows("des/R9")) func `a value that looks alike is another contact`() throws {
         let bench = try Bench.started(contact: nil)
         bench.capture(.logIn("Zo\u{EB}"))
         #expect(bench.verdict(.logIn("Zoe\u{308}"))?.isAccepted == true)
@@ -41,7 +41,7 @@ import Testing
         #expect(bench.last?.request.json?["contactFieldValue"] == "Zoe\u{308}")
     }
 
-    @Test(.shows("des/R8", "des/R10", of: DESDevice.self)) func `without a value the contact is anonymous`() throws {
+    @Test(.shows("des/R8", "des/R10")) func `without a value the contact is anonymous`() throws {
         let bench = try Bench.started(contact: nil)
         #expect(bench.verdict(.logOut)?.isUnchanged == true)
         #expect(bench.endpoints == [])
@@ -52,7 +52,7 @@ import Testing
         #expect(bench.endpoints.first == .anonymousContact && bench.client?.contact == "anonymous")
     }
 
-    @Test(.shows("des/R7", of: DESDevice.self)) func `who becomes anonymous has the push token set anew`() throws {
+    @Test(.shows("des/R7")) func `who becomes anonymous has the push token set anew`() throws {
         let bench = try Bench.started()
         bench.capture(.logOut)
         #expect(bench.endpoints == [.anonymousContact, .pushToken])
@@ -61,7 +61,7 @@ import Testing
         #expect(bench.endpoints == [.contact])
     }
 
-    @Test(.shows("des/R11", of: DESDevice.self)) func `a change of contact parts two sessions`() throws {
+    @Test(.shows("des/R11")) func `a change of contact parts two sessions`() throws {
         let bench = try Bench.started()
         bench.capture(.track(.sessionStarted))
         bench.advance(5_000)
@@ -78,7 +78,7 @@ import Testing
         #expect(ids.allSatisfy { bench.verdicts[$0]?.isAccepted == true })
     }
 
-    @Test(.shows("des/R11", of: DESDevice.self))
+    @Test(.shows("des/R11"))
     func `after a failed change the old contact stays and the session goes on`() throws {
         let bench = try Bench.started()
         bench.capture(.track(.sessionStarted))
@@ -92,7 +92,7 @@ import Testing
         #expect(bench.verdict(.logIn("c-1001"))?.isUnchanged == true)
     }
 
-    @Test(.shows("des/R9", of: DESDevice.self)) func `after uncertain delivery the contact is set again`() throws {
+    @Test(.shows("des/R9")) func `after uncertain delivery the contact is set again`() throws {
         let bench = try Bench.started()
         bench.script = [.lost, .status(400)]
         bench.capture(.logIn("c-1002"))
@@ -103,7 +103,7 @@ import Testing
         #expect(bench.endpoints == [.contact] && bench.client?.contact == "2575=c-1001")
     }
 
-    @Test(.shows("des/B4", "des/R9", of: DESDevice.self))
+    @Test(.shows("des/B4", "des/R9"))
     func `an ID token proves who it is, and another one is a change`() throws {
         let bench = try Bench(["contactProof": "openIdToken"])
         bench.capture(.registerDevice(Corpus.phone))
@@ -122,14 +122,14 @@ import Testing
         #expect(bench.memory.identity == nil)
     }
 
-    @Test(.shows("des/H8", of: DESDevice.self), arguments: [true, false])
+    @Test(.shows("des/H8"), arguments: [true, false])
     func `the anonymous contact is asked for with or without the token`(sends: Bool) throws {
         let bench = try Bench.started(["tokenWithAnonymous": .bool(sends)])
         bench.capture(.logOut)
         #expect((bench.sent.first?.request[header: "X-Contact-Token"] != nil) == sends)
     }
 
-    @Test(.shows("des/A4", of: DESDevice.self)) func `tokens that an answer lacks stay`() throws {
+    @Test(.shows("des/A4")) func `tokens that an answer lacks stay`() throws {
         let bench = try Bench.started(contact: nil)
         let before = bench.memory
         bench.script = [.status(204)]

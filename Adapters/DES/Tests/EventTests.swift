@@ -15,7 +15,7 @@ import Testing
         return try #require(bench.last?.body["events"]?[0])
     }
 
-    @Test(.shows("des/B6", "des/R12", "des/R30", of: DESDevice.self))
+    @Test(.shows("des/B6", "des/R12", "des/R30"))
     func `an event has type, name and time, and no empty attributes`() throws {
         let plain = try event(.event("wishlist_added"))
         #expect(plain == ["type": "custom", "name": "wishlist_added", "timestamp": "2031-03-09T07:05:11.042Z"])
@@ -27,7 +27,7 @@ import Testing
     }
 
     @Test(
-        .shows("des/T1", of: DESDevice.self),
+        .shows("des/T1"),
         arguments: [
             ("text", "text"), ("", ""), (true, "true"), (3, "3"),
             (.decimal(ExactDecimal(text: "49.90") ?? ExactDecimal(0)), "49.90"),
@@ -40,7 +40,7 @@ import Testing
         #expect(try event(.event("x", ["a": row.value]))["attributes"] == ["a": .string(row.text)])
     }
 
-    @Test(.shows("des/R30", of: DESDevice.self)) func `points in time can follow the vendor's page`() throws {
+    @Test(.shows("des/R30")) func `points in time can follow the vendor's page`() throws {
         #expect(try event(.event("x"), ["timestamps": "local"])["timestamp"] == "2031-03-09T09:05:11.042+02:00")
         let bench = try Bench.started(["timestamps": "local"])
         bench.capture(.view("904417"))
@@ -48,7 +48,7 @@ import Testing
         #expect(bench.state.violations == [])
     }
 
-    @Test(.shows("des/B7", "des/R14", of: DESDevice.self))
+    @Test(.shows("des/B7", "des/R14"))
     func `the opening of a push and its buttons have a form of their own`() throws {
         let text: JSONObject = ["u": "{\"sid\":\"abc\"}"]
         #expect(
@@ -62,7 +62,7 @@ import Testing
         #expect(button["type"] == "internal" && button["name"] == "push:click")
     }
 
-    @Test(.shows("des/R13", "des/B7", of: DESDevice.self))
+    @Test(.shows("des/R13", "des/B7"))
     func `sessions begin, carry their id, and end with their length`() throws {
         let bench = try Bench.started()
         bench.capture(.track(.sessionStarted), options: ["appStart": true])
@@ -77,7 +77,7 @@ import Testing
         #expect(bench.verdicts[again]?.finding?.code == "des.session.none")
     }
 
-    @Test(.shows("des/R13", of: DESDevice.self)) func `without a contact token the start of the app is not reported`()
+    @Test(.shows("des/R13")) func `without a contact token the start of the app is not reported`()
         throws
     {
         let bench = try Bench.started()
@@ -87,7 +87,7 @@ import Testing
         #expect(bench.last?.eventNames == ["session:start"])
     }
 
-    @Test(.shows("des/B10", "des/R29", "des/R15", of: DESDevice.self))
+    @Test(.shows("des/B10", "des/R29", "des/R15"))
     func `a view and a click are recorded and reported`() throws {
         let bench = try Bench.started()
         bench.capture(together: .view("904417"), .click("904417", "cta-primary"))
@@ -101,7 +101,7 @@ import Testing
         #expect(bench.last?.eventNames == ["inapp:viewed", "inapp:click"])
     }
 
-    @Test(.shows("des/R29", of: DESDevice.self)) func `campaign ids can be numbers, as on the vendor's page`() throws {
+    @Test(.shows("des/R29")) func `campaign ids can be numbers, as on the vendor's page`() throws {
         let bench = try Bench.started(["campaignIds": "number"])
         bench.capture(.click("123456789", "some-button"))
         #expect(bench.last?.body["clicks"]?[0]?["campaignId"] == 123_456_789)
@@ -109,7 +109,7 @@ import Testing
         #expect(bench.verdicts[refused]?.finding?.code == "des.message.campaignNumber")
     }
 
-    @Test(.shows("des/B8", of: DESDevice.self)) func `messages that are not to be shown are told with each request`()
+    @Test(.shows("des/B8")) func `messages that are not to be shown are told with each request`()
         throws
     {
         let bench = try Bench.started()
@@ -126,7 +126,7 @@ import Testing
         #expect(bench.last?.body["dnd"] == false)
     }
 
-    @Test(.shows("des/B9", of: DESDevice.self)) func `language and versions go along, or not`() throws {
+    @Test(.shows("des/B9")) func `language and versions go along, or not`() throws {
         let bench = try Bench.started()
         bench.capture(.event("x"))
         #expect(bench.last?.body["language"] == "fi" && bench.last?.body["ems_sdk"] == .string(Sender.version))
@@ -136,7 +136,7 @@ import Testing
         #expect(bench.last?.body.object?.names == ["viewedMessages", "clicks", "events", "deviceEventState"])
     }
 
-    @Test(.shows("des/R16", of: DESDevice.self))
+    @Test(.shows("des/R16"))
     func `tags are lower-case, and with a fetched inbox only changes are sent`() throws {
         let bench = try Bench.started()
         bench.capture(.tag("inbox:tag:add", "msg-1", "SEEN"))
@@ -155,7 +155,7 @@ import Testing
         #expect(bench.state.tags == ["msg-1": ["seen", "pinned"]])
     }
 
-    @Test(.shows("des/R16", of: DESDevice.self)) func `the last word about a tag counts while an earlier one waits`()
+    @Test(.shows("des/R16")) func `the last word about a tag counts while an earlier one waits`()
         throws
     {
         let bench = try Bench.started()
@@ -172,7 +172,7 @@ import Testing
         #expect(bench.verdict(.tag("inbox:tag:remove", "msg-1", "pinned"))?.isUnchanged == true)
     }
 
-    @Test(.shows("des/R16", of: DESDevice.self), arguments: [nil, Outcome.status(503)])
+    @Test(.shows("des/R16"), arguments: [nil, Outcome.status(503)])
     func `of words about tags that are captured at once, none is lost`(_ outcome: Outcome?) throws {
         let bench = try Bench.started()
         bench.capture(.readBack(ReadRequest("inbox")))
@@ -196,7 +196,7 @@ import Testing
         #expect(bench.state.tags == ["msg-1": ["seen"]] && bench.memory.inbox == ["msg-1": ["seen"]])
     }
 
-    @Test(.shows("des/A1", "des/R21", "des/R40", of: DESDevice.self))
+    @Test(.shows("des/A1", "des/R21", "des/R40"))
     func `a message in an answer goes to the app, one without HTML does not`() throws {
         let message: JSONObject = ["wishlist": ["campaignId": 904433, "html": "<html>Offer</html>", "note": nil]]
         let bench = try Bench.started(account: ["messages": .object(message)])
@@ -210,7 +210,7 @@ import Testing
         #expect(bench.incoming.count == 1)
     }
 
-    @Test(.shows("des/A2", "des/A3", of: DESDevice.self))
+    @Test(.shows("des/A2", "des/A3"))
     func `actions in an answer are carried out in order, then their campaign was viewed`() throws {
         let actions: JSONValue = [
             ["type": "MEAppEvent", "name": "refresh_home", "payload": ["tab": "deals"]],

@@ -27,8 +27,7 @@ import Testing
             "des/H2",
             "des/H3",
             "des/H6",
-            "des/A4",
-            of: DESDevice.self
+            "des/A4"
         )
     )
     func `a first start registers, asks for an anonymous contact, and sets the push token`() throws {
@@ -51,7 +50,7 @@ import Testing
         #expect(bench.memory.contactToken?.value == "contact-2" && bench.memory.refreshToken?.value == "refresh-1")
     }
 
-    @Test(.shows("des/R5", of: DESDevice.self)) func `the same facts are not sent again, others are`() throws {
+    @Test(.shows("des/R5")) func `the same facts are not sent again, others are`() throws {
         let bench = try Bench.started()
         #expect(bench.verdict(.registerDevice(Corpus.phone))?.isUnchanged == true)
         #expect(bench.endpoints == [])
@@ -65,7 +64,7 @@ import Testing
         #expect(bench.endpoints == [.client, .client, .client])
     }
 
-    @Test(.shows("des/R5", of: DESDevice.self)) func `without a client state the client is registered at each start`()
+    @Test(.shows("des/R5")) func `without a client state the client is registered at each start`()
         throws
     {
         let bench = try Bench.started(account: ["clientState": false])
@@ -74,7 +73,7 @@ import Testing
     }
 
     @Test(
-        .shows("des/B1", of: DESDevice.self),
+        .shows("des/B1"),
         arguments: [
             ("iOS", PushToken.Service.apns, "ios", "fi"), ("iPadOS", .apns, "ios", "fi"),
             ("Android", .fcm, "android", "fi-FI"), ("Android", .hms, "android-huawei", "fi-FI"),
@@ -100,7 +99,7 @@ import Testing
     }
 
     @Test(
-        .shows("des/B1", of: DESDevice.self),
+        .shows("des/B1"),
         arguments: [(7200, "+0200"), (0, "+0000"), (-12_600, "-0330"), (20_700, "+0545")]
     )
     func `the zone has four digits`(row: (seconds: Int, text: String)) throws {
@@ -109,7 +108,7 @@ import Testing
         #expect(bench.sent.first?.body["timezone"]?.string == row.text)
     }
 
-    @Test(.shows("des/B2", of: DESDevice.self))
+    @Test(.shows("des/B2"))
     func `push settings are what the app gives, else what follows from the permission`() throws {
         let bench = try Bench()
         bench.capture(
@@ -124,7 +123,7 @@ import Testing
         #expect(bench.endpoints.count { $0 == .client } == 1)
     }
 
-    @Test(.shows("des/H2", of: DESDevice.self)) func `an adopted client id is taken over and kept`() throws {
+    @Test(.shows("des/H2")) func `an adopted client id is taken over and kept`() throws {
         let bench = try Bench()
         let adopted = "A1B2C3D4-0000-4000-8000-00000000D001"
         bench.capture(.registerDevice(moved { $0.identities = [DESDevice.adoptedClient: adopted] }))
@@ -133,7 +132,7 @@ import Testing
         #expect(bench.state.clients.count == 1)
     }
 
-    @Test(.shows("des/H2", of: DESDevice.self)) func `a subject that is no UUID gets one, always the same`() {
+    @Test(.shows("des/H2")) func `a subject that is no UUID gets one, always the same`() {
         let made = UUIDText.named("phone")
         #expect(UUIDText.isValid(made) && made == UUIDText.named("phone") && made != UUIDText.named("phone 2"))
         #expect(UUIDText.named("A1B2C3D4-0000-4000-8000-00000000D001") == "A1B2C3D4-0000-4000-8000-00000000D001")
@@ -141,7 +140,7 @@ import Testing
         #expect(headers.lines.contains(WireHeader("X-Client-Id", made)))
     }
 
-    @Test(.shows("des/R6", of: DESDevice.self))
+    @Test(.shows("des/R6"))
     func `a push token is set once, and counts only after a success`() throws {
         let bench = try Bench.started()
         let other = moved { $0.pushToken = PushToken("0AA1F0") }
@@ -155,7 +154,7 @@ import Testing
         #expect(bench.endpoints == [.pushToken, .pushToken])
     }
 
-    @Test(.shows("des/R7", of: DESDevice.self))
+    @Test(.shows("des/R7"))
     func `no push: the token is forgotten before any answer and stays away`() throws {
         let bench = try Bench.started()
         bench.script = [.status(503)]
@@ -173,7 +172,7 @@ import Testing
         #expect(bench.verdict(.push(.subscribed))?.isUnchanged == true)
     }
 
-    @Test(.shows("des/R6", of: DESDevice.self)) func `a wish for push without a token is kept for later`() throws {
+    @Test(.shows("des/R6")) func `a wish for push without a token is kept for later`() throws {
         let bench = try Bench()
         bench.capture(.registerDevice(moved { $0.pushToken = nil }))
         let id = bench.capture(.push(.subscribed))
@@ -182,7 +181,7 @@ import Testing
         #expect(bench.client?.pushToken == Corpus.phone.pushToken?.value)
     }
 
-    @Test(.shows("des/N4", of: DESDevice.self))
+    @Test(.shows("des/N4"))
     func `everything waits for the registration, and it overtakes what waits`() throws {
         let bench = try Bench()
         bench.capture(together: .event("first"), .logIn("c-1001"), .event("second"))
@@ -193,7 +192,7 @@ import Testing
         #expect(bench.state.events.map(\.contact) == ["anonymous", "2575=c-1001"])
     }
 
-    @Test(.shows("des/R8", "des/H8", of: DESDevice.self))
+    @Test(.shows("des/R8", "des/H8"))
     func `an account without anonymous contacts registers all the same`() throws {
         let bench = try Bench(account: ["anonymousContacts": false])
         bench.script = [nil, nil, .status(200)]
@@ -205,7 +204,7 @@ import Testing
         #expect(bench.last?.endpoint == .anonymousContact && bench.last?.request[header: "X-Contact-Token"] != nil)
     }
 
-    @Test(.shows("des/R39", "des/R35", of: DESDevice.self), arguments: [true, false])
+    @Test(.shows("des/R39", "des/R35"), arguments: [true, false])
     func `a new application code leaves the old one, then begins anew`(keepsState: Bool) throws {
         let bench = try Bench.started()
         bench.capture(together: .view("904417"), .event("seen"))
@@ -238,8 +237,7 @@ import Testing
         #expect((bench.last?.body["deviceEventState"] != nil) == keepsState)
     }
 
-    @Test(.shows("des/N3", of: DESDevice.self)) func `an unregister takes the token back and becomes anonymous`() throws
-    {
+    @Test(.shows("des/N3")) func `an unregister takes the token back and becomes anonymous`() throws {
         let bench = try Bench.started()
         let id = bench.capture(.unregister)
         #expect(bench.endpoints == [.pushTokenRemoval, .anonymousContact])
@@ -252,7 +250,7 @@ import Testing
         #expect(unknown.verdicts[ids[1]]?.finding?.code == "des.unregister.nothing")
     }
 
-    @Test(.shows("des/N2", "des/N1", of: DESDevice.self)) func `erasing forgets everything here, consent is kept here`()
+    @Test(.shows("des/N2", "des/N1")) func `erasing forgets everything here, consent is kept here`()
         throws
     {
         let bench = try Bench.started()

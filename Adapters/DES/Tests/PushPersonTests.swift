@@ -25,7 +25,7 @@ import Testing
         return bench
     }
 
-    @Test(.shows("des/N7", of: DESDevice.self), arguments: [true, false])
+    @Test(.shows("des/N7"), arguments: [true, false])
     func `each person's last statement about push counts when the person comes back`(isOnline: Bool) throws {
         let bench = try Bench.started(contact: "anna")
         if !isOnline { bench.goOffline() }
@@ -59,7 +59,7 @@ import Testing
         #expect(isReached(bench) && bench.pendingCount == 0)
     }
 
-    @Test(.shows("des/N7", of: DESDevice.self)) func `an opt-out without a known person is the next person's`() throws {
+    @Test(.shows("des/N7")) func `an opt-out without a known person is the next person's`() throws {
         let bench = try Bench.started(contact: nil)
         bench.capture(.push(.unsubscribed))
         bench.capture(.logIn("anna"))
@@ -72,7 +72,7 @@ import Testing
         #expect(!isReached(bench))
     }
 
-    @Test(.shows("des/N7", of: DESDevice.self), arguments: [true, false])
+    @Test(.shows("des/N7"), arguments: [true, false])
     func `an opt-out that overtakes a log-in wins over an earlier opt-in`(isLoggedOut: Bool) throws {
         let bench = try Bench.started(contact: isLoggedOut ? "anna" : nil)
         bench.respond = { $0.endpoint == .events ? .status(503) : nil }
@@ -94,7 +94,7 @@ import Testing
         #expect(isReached(bench))
     }
 
-    @Test(.shows("des/N7", of: DESDevice.self)) func `an opt-out does not wait for the log-in of its person`() throws {
+    @Test(.shows("des/N7")) func `an opt-out does not wait for the log-in of its person`() throws {
         let bench = try Bench.started(["contactProof": "openIdToken"], contact: nil)
         bench.credentials = ["anna": Secret("token-of-anna")]
         bench.capture(.logIn("anna"))
@@ -112,7 +112,7 @@ import Testing
         #expect(!isReached(bench) && bench.client?.contact == "2575=token:token-of-bert")
     }
 
-    @Test(.shows("des/N8", of: DESDevice.self), arguments: [true, false])
+    @Test(.shows("des/N8"), arguments: [true, false])
     func `no push token is set while the vendor holds the contact of a person who denied messages`(isKnown: Bool) throws
     {
         let bench = try Bench.started(["contactProof": "openIdToken"], contact: nil)
@@ -136,7 +136,7 @@ import Testing
         #expect(bench.pendingCount == 0 && bench.state.violations == [])
     }
 
-    @Test(.shows("des/N8", of: DESDevice.self)) func `a log-in that comes late does not reach who denied messages`()
+    @Test(.shows("des/N8")) func `a log-in that comes late does not reach who denied messages`()
         throws
     {
         let bench = try Bench.started(contact: nil)
@@ -153,7 +153,7 @@ import Testing
         #expect(endpoints.firstIndex(of: .pushTokenRemoval) ?? 9 < endpoints.firstIndex(of: .contact) ?? 0)
     }
 
-    @Test(.shows("des/N8", of: DESDevice.self), arguments: [true, false])
+    @Test(.shows("des/N8"), arguments: [true, false])
     func `no push token is set until the person allows messages`(isRequired: Bool) throws {
         let bench = try bench(requiring: isRequired ? [.messaging] : [])
         if !isRequired { bench.capture(consent(.denied)) }
@@ -173,7 +173,7 @@ import Testing
         #expect(isReached(bench) && bench.pendingCount == 0)
     }
 
-    @Test(.shows("des/N8", of: DESDevice.self)) func `the next person is not reached before that person's answer`()
+    @Test(.shows("des/N8")) func `the next person is not reached before that person's answer`()
         throws
     {
         let bench = try bench(requiring: [.messaging])
@@ -202,7 +202,7 @@ import Testing
         #expect(!isReached(bench) && bench.pendingCount == 1)
     }
 
-    @Test(.shows("des/N3", of: DESDevice.self), arguments: [true, false], [true, false])
+    @Test(.shows("des/N3"), arguments: [true, false], [true, false])
     func `an unregister does not wait for an event that fails again and again`(isEarlier: Bool, hasReply: Bool) throws {
         let bench = try Bench.started()
         bench.respond = {

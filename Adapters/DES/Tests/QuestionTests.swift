@@ -31,7 +31,7 @@ import Testing
         ]
     ]
 
-    @Test(.shows("des/R22", of: DESDevice.self)) func `the message of a view is found without regard to case`() throws {
+    @Test(.shows("des/R22")) func `the message of a view is found without regard to case`() throws {
         #expect(
             try ask("inline", ["viewId": "hOmE"], answers: .status(200, Self.two)).verdict?.answer?["campaignId"] == "3"
         )
@@ -40,7 +40,7 @@ import Testing
     }
 
     @Test(
-        .shows("des/R22", of: DESDevice.self),
+        .shows("des/R22"),
         arguments: [
             [:], ["inlineMessages": []], ["inlineMessages": [["viewId": "home"]]],
             ["inlineMessages": [["viewId": "home", "html": nil]]], ["inlineMessages": "none"],
@@ -51,7 +51,7 @@ import Testing
         #expect(verdict?.finding?.code == "des.read.noContent")
     }
 
-    @Test(.shows("des/I1", "des/R40", "des/H7", of: DESDevice.self)) func `the inbox leaves out what lacks something`()
+    @Test(.shows("des/I1", "des/R40", "des/H7")) func `the inbox leaves out what lacks something`()
         throws
     {
         let (verdict, sent) = try ask("inbox")
@@ -64,7 +64,7 @@ import Testing
         #expect(try ask("inbox", answers: .status(200)).verdict?.finding?.code == "des.reply.unreadable")
     }
 
-    @Test(.shows("des/I2", of: DESDevice.self)) func `geofences leave out what lacks something`() throws {
+    @Test(.shows("des/I2")) func `geofences leave out what lacks something`() throws {
         let answer = try #require(try ask("geofences").verdict?.answer)
         let triggers = answer["groups"]?[0]?["geofences"]?[0]?["triggers"]?.array
         #expect(triggers?.map { $0["id"] } == ["t-1"] && answer["refreshRadiusRatio"] == 0)
@@ -72,7 +72,7 @@ import Testing
         #expect(empty.verdict?.answer?["groups"] == [] && empty.verdict?.answer?["refreshRadiusRatio"]?.text == "0.5")
     }
 
-    @Test(.shows("des/C1", "des/T4", "des/R1", of: DESDevice.self))
+    @Test(.shows("des/C1", "des/T4", "des/R1"))
     func `a configuration from afar switches v4 off and moves services`() throws {
         let bench = try Bench.started()
         let config: JSONValue = [
@@ -97,7 +97,7 @@ import Testing
     }
 
     @Test(
-        .shows("des/T4", of: DESDevice.self),
+        .shows("des/T4"),
         arguments: [
             ("https://a.emarsys.net", true), ("https://a.emarsys.com:8443/x", true), ("https://A.EMARSYS.NET", true),
             ("http://a.emarsys.net", false), ("https://emarsys.net.evil.example", false),
@@ -112,7 +112,7 @@ import Testing
         #expect(config.services.isEmpty != row.isTrusted)
     }
 
-    @Test(.shows("des/I3", of: DESDevice.self)) func `content for a push comes from the vendor's hosts alone`() throws {
+    @Test(.shows("des/I3")) func `content for a push comes from the vendor's hosts alone`() throws {
         let url =
             "https://mobile-events.eservice.emarsys.net/v4/apps/ABCD1-234E6/messages/9?signature=x&lang=fi&expires=1"
         let (verdict, sent) = try ask("pushMessage", ["url": .string(url)])
@@ -121,7 +121,7 @@ import Testing
         #expect(try ask("pushMessage", ["url": "https://evil.example/x"]).verdict?.finding?.code == "des.read.address")
     }
 
-    @Test(.shows("des/R38", "des/N4", of: DESDevice.self)) func `bad questions are refused before anything is sent`()
+    @Test(.shows("des/R38", "des/N4")) func `bad questions are refused before anything is sent`()
         throws
     {
         let rows: [(String, JSONObject, String)] = [
@@ -139,7 +139,7 @@ import Testing
         #expect(unknown.endpoints == [.remoteConfigSignature])
     }
 
-    @Test(.shows("des/R37", "des/R38", of: DESDevice.self), arguments: [Outcome.lost, .offline])
+    @Test(.shows("des/R37", "des/R38"), arguments: [Outcome.lost, .offline])
     func `a question without an answer ends`(failure: Outcome) throws {
         #expect(try ask("inline", ["viewId": "home"], answers: failure).verdict?.finding?.code == "des.reply.none")
     }

@@ -22,7 +22,7 @@ import Testing
         return device
     }
 
-    @Test(.shows("des/R31", "des/R37", "des/R36", of: DESDevice.self), arguments: kept)
+    @Test(.shows("des/R31", "des/R37", "des/R36"), arguments: kept)
     func `a kept request stays at the head and everything stops, without a timer`(failure: Outcome) throws {
         let bench = try Bench.started(account: ["tokenLifetimeSeconds": 1_000_000])
         bench.script = [failure]
@@ -57,8 +57,7 @@ import Testing
         #expect(bench.sent[2].eventNames == ["first", "second", "third"])
     }
 
-    @Test(.shows("des/R31", of: DESDevice.self)) func `a registration that is kept stops the events behind it`() throws
-    {
+    @Test(.shows("des/R31")) func `a registration that is kept stops the events behind it`() throws {
         let bench = try Bench.started()
         bench.script = [.status(500)]
         bench.capture(together: .registerDevice(other), .event("x"))
@@ -67,7 +66,7 @@ import Testing
         #expect(bench.endpoints == [.pushToken, .pushToken, .events])
     }
 
-    @Test(.shows("des/R31", "des/A5", of: DESDevice.self), arguments: dropped)
+    @Test(.shows("des/R31", "des/A5"), arguments: dropped)
     func `other refusals end a request, and the queue goes on`(status: Int) throws {
         let bench = try Bench.started()
         bench.script = [.status(status)]
@@ -80,7 +79,7 @@ import Testing
         bench.capture(.event("b"))
     }
 
-    @Test(.shows("des/R31", of: DESDevice.self)) func `a stop ends with what it was for`() throws {
+    @Test(.shows("des/R31")) func `a stop ends with what it was for`() throws {
         let bench = try Bench.started()
         // The request that stopped the queue has moved to another provider.
         bench.memory.stopped = DESDevice.Queue.requests.rawValue
@@ -88,7 +87,7 @@ import Testing
         #expect(bench.endpoints == [.pushToken] && bench.pendingCount == 0 && bench.memory.stopped == nil)
     }
 
-    @Test(.shows("des/R34", of: DESDevice.self))
+    @Test(.shows("des/R34"))
     func `events that wait leave together, other requests keep their places`() throws {
         let bench = try Bench()
         bench.script = [.status(500)]
@@ -98,7 +97,7 @@ import Testing
         #expect(bench.sent[4].eventNames == ["A", "B"])
     }
 
-    @Test(.shows("des/R35", of: DESDevice.self)) func `events are never merged past a change of contact`() throws {
+    @Test(.shows("des/R35")) func `events are never merged past a change of contact`() throws {
         let bench = try Bench.started()
         let actions: [Action] = [
             .event("Aino's"), .logIn("c-1002"), .view("7"), .event("José's"), .logOut, .event("nobody's"),
@@ -113,7 +112,7 @@ import Testing
         #expect(bench.state.events.map(\.contact) == ["2575=c-1001", "2575=c-1002", "2575=c-1002", "anonymous"])
     }
 
-    @Test(.shows("des/R32", of: DESDevice.self)) func `merged events share their end`() throws {
+    @Test(.shows("des/R32")) func `merged events share their end`() throws {
         let bench = try Bench.started()
         bench.script = [.status(413)]
         let ids = bench.capture(together: .event("a"), .event("b"), .event("c"))
@@ -121,7 +120,7 @@ import Testing
         #expect(Set(ids.compactMap { bench.verdicts[$0]?.finding }).count == 1)
     }
 
-    @Test(.shows("des/R3", "des/R4", "des/R36", of: DESDevice.self))
+    @Test(.shows("des/R3", "des/R4", "des/R36"))
     func `headers and batch are made anew at each attempt`() throws {
         let bench = try Bench.started()
         bench.script = [.status(503, state: "state-\(Corpus.installation.rawValue)-77")]
@@ -135,7 +134,7 @@ import Testing
         #expect(bench.sent[1].eventNames == ["x", "y"])
     }
 
-    @Test(.shows("des/T5", of: DESDevice.self)) func `a host that is not found keeps or ends the request`() throws {
+    @Test(.shows("des/T5")) func `a host that is not found keeps or ends the request`() throws {
         let unknown = Outcome.failed(TransportFailure(.notSent, "hostNotFound"))
         let bench = try Bench.started()
         bench.script = [unknown]
@@ -147,8 +146,7 @@ import Testing
         #expect(bench.verdicts[id]?.finding?.code == "des.reply.hostNotFound" && bench.pendingCount == 0)
     }
 
-    @Test(.shows("des/R38", of: DESDevice.self)) func `a question passes a stopped queue, and is not repeated`() throws
-    {
+    @Test(.shows("des/R38")) func `a question passes a stopped queue, and is not repeated`() throws {
         let bench = try Bench.started()
         bench.script = [.status(503), .status(503), .status(503)]
         bench.capture(.event("x"))

@@ -10,7 +10,7 @@ import Testing
 @testable import PatchbayDES
 
 @Suite("DES renewal of the contact token") struct RenewalTests {
-    @Test(.shows("des/R33", "des/B5", "des/R7", "des/H5", of: DESDevice.self))
+    @Test(.shows("des/R33", "des/B5", "des/R7", "des/H5"))
     func `401: renewed, and half a second later the same body again`() throws {
         let bench = try Bench.started()
         bench.script = [.status(401)]
@@ -30,7 +30,7 @@ import Testing
         #expect(bench.pendingCount == 0 && bench.client?.views == ["1": 1])
     }
 
-    @Test(.shows("des/R33", "des/R36", of: DESDevice.self))
+    @Test(.shows("des/R33", "des/R36"))
     func `what is captured meanwhile does not enter the repeated body`() throws {
         let bench = try Bench.started()
         bench.script = [.status(401)]
@@ -42,7 +42,7 @@ import Testing
         #expect(bench.client?.views == ["1": 1, "2": 1])
     }
 
-    @Test(.shows("des/R33", of: DESDevice.self)) func `three renewals, then no more`() throws {
+    @Test(.shows("des/R33")) func `three renewals, then no more`() throws {
         let bench = try Bench.started()
         bench.script = [.status(401), nil, .status(401), nil, .status(401), nil, .status(401)]
         let id = bench.capture(.event("x"))
@@ -56,7 +56,7 @@ import Testing
         #expect(bench.client?.renewals == 3)
     }
 
-    @Test(.shows("des/R33", of: DESDevice.self)) func `the repeat after the third renewal may succeed`() throws {
+    @Test(.shows("des/R33")) func `the repeat after the third renewal may succeed`() throws {
         let bench = try Bench.started()
         bench.script = [.status(401), nil, .status(401), nil, .status(401), nil]
         let id = bench.capture(.event("x"))
@@ -64,7 +64,7 @@ import Testing
         #expect(bench.verdicts[id]?.isAccepted == true)
     }
 
-    @Test(.shows("des/R33", of: DESDevice.self), arguments: [Outcome.lost, .offline, .status(503), .status(429)])
+    @Test(.shows("des/R33"), arguments: [Outcome.lost, .offline, .status(503), .status(429)])
     func `a renewal that is lost keeps the request`(failure: Outcome) throws {
         let bench = try Bench.started()
         bench.script = [.status(401), failure]
@@ -78,7 +78,7 @@ import Testing
         #expect(bench.pendingCount == 0 && bench.client?.views == ["1": 1])
     }
 
-    @Test(.shows("des/R33", "des/R27", of: DESDevice.self))
+    @Test(.shows("des/R33", "des/R27"))
     func `a renewal that is refused ends the request, and its views stay`() throws {
         let bench = try Bench.started()
         bench.script = [.status(401), .status(403)]
@@ -87,7 +87,7 @@ import Testing
         #expect(bench.endpoints == [.events, .contactToken] && bench.memory.views.count == 1)
     }
 
-    @Test(.shows("des/R33", of: DESDevice.self)) func `without a refresh token 401 is a refusal like others`() throws {
+    @Test(.shows("des/R33")) func `without a refresh token 401 is a refusal like others`() throws {
         let bench = try Bench.started()
         bench.memory.refreshToken = nil
         bench.script = [.status(401)]
@@ -95,7 +95,7 @@ import Testing
         #expect(bench.verdicts[id]?.finding?.code == "des.reply.unauthenticated" && bench.endpoints == [.events])
     }
 
-    @Test(.shows("des/R33", "des/R36", of: DESDevice.self)) func `a repeat that fails otherwise is made anew`() throws {
+    @Test(.shows("des/R33", "des/R36")) func `a repeat that fails otherwise is made anew`() throws {
         let bench = try Bench.started()
         bench.script = [.status(401), nil, .status(503)]
         bench.capture(.event("x"))
@@ -107,7 +107,7 @@ import Testing
     }
 
     @Test(
-        .shows("des/R33", of: DESDevice.self),
+        .shows("des/R33"),
         arguments: [
             Action.registerDevice(Device(pushToken: PushToken("0aa1"), facts: Corpus.phone.facts)),
             .push(.unsubscribed),
@@ -125,7 +125,7 @@ import Testing
         #expect(bench.verdicts[id]?.isAccepted == true && bench.state.violations == [])
     }
 
-    @Test(.shows("des/R33", "des/R25", of: DESDevice.self))
+    @Test(.shows("des/R33", "des/R25"))
     func `an inline request in the pause takes the clicks, and the repeat does not bring them again`() throws {
         let bench = try Bench.started()
         bench.script = [.status(401)]
@@ -140,7 +140,7 @@ import Testing
         #expect(bench.pendingCount == 0 && bench.state.violations == [])
     }
 
-    @Test(.shows("des/R33", of: DESDevice.self)) func `a crash in the pause forgets nothing`() throws {
+    @Test(.shows("des/R33")) func `a crash in the pause forgets nothing`() throws {
         let bench = try Bench.started()
         bench.script = [.status(401)]
         bench.capture(together: .view("1"), .event("x"))

@@ -26,7 +26,7 @@ import Testing
         return String(body[start.upperBound..<end])
     }
 
-    @Test(.shows("des/R17", "des/R23", "des/R1", of: DESDevice.self))
+    @Test(.shows("des/R17", "des/R23", "des/R1"))
     func `the state goes back as it came, in events and in inline requests`() throws {
         let bench = try Bench.started()
         bench.script = [answer(Self.strange), .status(204), .status(204)]
@@ -47,7 +47,7 @@ import Testing
         #expect(bench.sent.suffix(1).allSatisfy { $0.body["deviceEventState"] == nil })
     }
 
-    @Test(.shows("des/R17", of: DESDevice.self)) func `the state survives storage byte for byte`() throws {
+    @Test(.shows("des/R17")) func `the state survives storage byte for byte`() throws {
         var memory = DESMemory()
         memory.eventState = EventState(text: Self.strange)
         let stored = try JSONEncoding.encode(memory)
@@ -59,7 +59,7 @@ import Testing
         #expect(try stateText(bench.last) == Self.strange)
     }
 
-    @Test(.shows("des/R23", of: DESDevice.self)) func `a new state replaces the old one as a whole, even an empty one`()
+    @Test(.shows("des/R23")) func `a new state replaces the old one as a whole, even an empty one`()
         throws
     {
         let bench = try Bench.started()
@@ -74,7 +74,7 @@ import Testing
     }
 
     @Test(
-        .shows("des/R24", of: DESDevice.self),
+        .shows("des/R24"),
         arguments: [
             "", "{}", "{\"deviceEventState\":null}", "{\"deviceEventState\":[1]}", "{\"deviceEventState\":\"{}\"}",
             "no JSON", "[]",
@@ -88,8 +88,7 @@ import Testing
         #expect(bench.verdicts[id]?.isAccepted == true && bench.memory.eventState?.text == Self.strange)
     }
 
-    @Test(.shows("des/R24", of: DESDevice.self)) func `the state in another request's answer is not looked at`() throws
-    {
+    @Test(.shows("des/R24")) func `the state in another request's answer is not looked at`() throws {
         let bench = try Bench.started()
         bench.script = [answer(Self.strange), .status(204)]
         bench.capture(.logIn("c-1002"))
@@ -97,7 +96,7 @@ import Testing
         bench.capture(.event("x"))
     }
 
-    @Test(.shows("des/R18", "des/R19", "des/R25", of: DESDevice.self))
+    @Test(.shows("des/R18", "des/R19", "des/R25"))
     func `each view and click is sent once, one by one in its order`() throws {
         let bench = try Bench.started()
         bench.capture(together: .view("1"), .view("2"), .view("1"), .click("1"))
@@ -115,7 +114,7 @@ import Testing
     }
 
     @Test(
-        .shows("des/R27", "des/R25", of: DESDevice.self),
+        .shows("des/R27", "des/R25"),
         arguments: [Outcome.lost, .offline, .status(500), .status(503), .status(429), .status(408), .status(302)]
     )
     func `after a failure the same views and clicks go with the next request`(failure: Outcome) throws {
@@ -133,7 +132,7 @@ import Testing
         #expect(bench.client?.views == ["1": 2])
     }
 
-    @Test(.shows("des/R27", "des/R32", of: DESDevice.self))
+    @Test(.shows("des/R27", "des/R32"))
     func `views and clicks outlive the events that are given up`() throws {
         let bench = try Bench.started()
         bench.script = [.status(400)]
@@ -146,7 +145,7 @@ import Testing
         #expect(bench.last?.eventNames == ["next"])
     }
 
-    @Test(.shows("des/R25", "des/R28", of: DESDevice.self)) func `what is recorded while a request is in flight stays`()
+    @Test(.shows("des/R25", "des/R28")) func `what is recorded while a request is in flight stays`()
         throws
     {
         let bench = try Bench.started()
@@ -167,7 +166,7 @@ import Testing
         #expect(memory.views == [rows[1]] && memory.clicks == [] && memory.eventState == ["n": 2])
     }
 
-    @Test(.shows("des/R20", "des/R25", "des/B11", of: DESDevice.self))
+    @Test(.shows("des/R20", "des/R25", "des/B11"))
     func `an inline request takes the pending clicks along once, and no views`() throws {
         let bench = try Bench.started()
         bench.script = [.status(503)]
@@ -185,7 +184,7 @@ import Testing
         #expect(bench.client?.clicks == ["904418": 1] && bench.client?.views == ["904418": 1])
     }
 
-    @Test(.shows("des/R20", of: DESDevice.self))
+    @Test(.shows("des/R20"))
     func `an inline request can carry views too, as the vendor's page can be read`() throws {
         var account = Fixture.account
         account["inlineViews"] = true
@@ -198,7 +197,7 @@ import Testing
         #expect(bench.last?.body["viewedMessages"] == [] && bench.client?.views == ["1": 1])
     }
 
-    @Test(.shows("des/R26", "des/R18", "des/R29", "des/R1", of: DESDevice.self))
+    @Test(.shows("des/R26", "des/R18", "des/R29", "des/R1"))
     func `v3 sends everything each time and deletes by oldCampaigns alone`() throws {
         var account = Fixture.account
         account["cancelledCampaigns"] = ["123456789", "spring"]
@@ -220,7 +219,7 @@ import Testing
         #expect(bench.memory.views.map(\.campaignID) == ["7"])
     }
 
-    @Test(.shows("des/R26", of: DESDevice.self)) func `v4 ignores oldCampaigns`() throws {
+    @Test(.shows("des/R26")) func `v4 ignores oldCampaigns`() throws {
         let bench = try Bench.started()
         bench.script = [.status(503)]
         bench.capture(.view("7"))
@@ -229,7 +228,7 @@ import Testing
         #expect(bench.memory.views.map(\.campaignID) == ["7"])
     }
 
-    @Test(.shows("des/R23", of: DESDevice.self)) func `the vendor prunes a cancelled campaign, and the client follows`()
+    @Test(.shows("des/R23")) func `the vendor prunes a cancelled campaign, and the client follows`()
         throws
     {
         var account = Fixture.account

@@ -7,16 +7,13 @@ extension SalesforceDevice {
         let meaning = ReplyTable.salesforce.row(for: exchange.outcome).meaning
         let now = exchange.moment.now
         if exchange.endpoint == .events, settings.renewSubscriberToken, exchange.isTokenRefused {
-            RuleID.salesforce("E14").fire()
             (memory.subscriberToken, memory.mustRenewToken) = (nil, true)
         }
         if let token = exchange.outcome.reply?[header: "X-Subscriber-Token"]?.trimmed, !token.isEmpty {
-            RuleID.salesforce("W27").fire()
             (memory.subscriberToken, memory.mustRenewToken) = (Secret(token), nil)
         }
         if !memory.closedUntil.isEmpty { memory.closedUntil = memory.closedUntil.filter { $0.value > now } }
         if let asked = exchange.retryAfter {
-            RuleID.salesforce("S11").fire()
             memory.closedUntil[exchange.endpoint.rawValue] = now + min(asked, Pace.longestDelay)
         }
         return switch exchange.endpoint {
@@ -51,16 +48,11 @@ extension SalesforceDevice {
             if changes.contains(where: { $0.operation.action.kind.isOfProfile }) { memory.isProfileDenied = nil }
         }
         guard isAccepted else {
-            RuleID.salesforce("S7").fire()
-            if exchange.outcome.isInterrupted {
-                RuleID.salesforce("S10").fire()
-            }
             let delay = Pace.delay(counting: &memory.failures, asked: exchange.retryAfter)
             memory.retryAt = exchange.moment.now + delay
             memory.refusedWith = exchange.outcome.reply?.status
             return Interpretation(exchange.operations) { _ in .retry(.now) }  // `plan` paces.
         }
-        RuleID.salesforce("S9").fire()
         (memory.acceptedAs, memory.heldKey, memory.registration.handOver) = (settings.sentAs, after.contactKey, nil)
         memory.mayHoldOtherKey = nil
         if after.contactKey != nil { memory.mayBeKeyless = nil }
@@ -121,7 +113,6 @@ extension SalesforceDevice {
         isAccepted: Bool,
         memory: inout Memory
     ) -> Interpretation<Self> {
-        RuleID.salesforce("E12").fire()
         if isAccepted {
             memory.eventFailures = nil
             let finding = FindingRow.eventNeedsDefinition.at()
@@ -171,7 +162,6 @@ extension RegistrationRecord {
     /// string.
     static func callback(_ request: WireRequest) -> JSONValue? {
         guard var registration = request.json?.object else { return nil }
-        RuleID.salesforce("R7").fire()
         registration["signedString"] = nil
         return .object(registration)
     }

@@ -95,7 +95,6 @@ extension SalesforceDevice {
             date: moment.date
         )
         if memory.acceptedAs == settings.sentAs, record.saysTheSame(as: accepted) {
-            RuleID.salesforce("S6").fire()
             // An opt-in changes nothing while the device forbids push. It counts once the device permits push.
             var remembered = memory
             remembered.registration = erase == nil ? state : Registration()
@@ -105,11 +104,8 @@ extension SalesforceDevice {
                 state.verdict(onFormer: $0, among: carried, settings: settings) ?? unsentVerdict($0, memory: memory)
             }
         }
-        RuleID.salesforce("S5").fire()
         let (due, reason) = dueTime(of: carried, memory: memory, at: moment)
         guard due <= moment.now else { return .wait(until: due, because: reason.at(detail: memory.lastRefusal)) }
-        if carried.count > 1 { RuleID.salesforce("S4").fire() }
-        if memory.failures > 0 { RuleID.salesforce("S16").fire() }
         let body = Array(JSONValue.object(record.payload).text.utf8)
         let request = settings.post(Endpoint.registration.path, body, memory: memory, facts: state.facts)
         // From now on the device may be registered, whatever is captured while the request is in flight.
@@ -215,7 +211,6 @@ extension SalesforceDevice {
         if window.isLeaving { return settle(pending) { _ in .dropped(FindingRow.neverSent.at()) } }
         let optOuts = optOuts(of: pending)
         guard memory.isUnheardOf, !optOuts.isEmpty else { return nil }
-        RuleID.salesforce("D9").fire()
         let replaced = Superseding(settings: settings).find(in: pending)
         let ids = Set(optOuts.map(\.id))
         let ended = pending.filter { one in ids.contains(one.id) || replaced[one.id].map(ids.contains) ?? false }
@@ -234,15 +229,11 @@ extension SalesforceDevice {
         at moment: Moment
     ) -> (due: Instant, reason: FindingRow) {
         guard let lastStart = memory.lastStart else {
-            RuleID.salesforce("S1").fire()
             return (moment.now, .paced)
         }
         let spaced = lastStart + Pace.spacing
         var (due, reason) = (memory.retryAt ?? spaced, FindingRow.retrying)
         if memory.failures == 0, let change = pending.first {
-            RuleID.salesforce("S2").fire()
-            RuleID.salesforce("S3").fire()
-            if memory.isUnheardOf { RuleID.salesforce("S1").fire() }
             due = moment.flush || memory.isUnheardOf ? moment.now : change.since + Pace.gathering
             reason = .paced
         }
@@ -378,7 +369,6 @@ extension SalesforceDevice {
         let closed = memory.closedUntil[Endpoint.registration.rawValue] ?? lastStart
         let due = max(lastStart + Pace.spacing, memory.retryAt ?? lastStart, closed)
         guard due <= moment.now else { return .wait(until: due, because: FindingRow.subscriberTokenRefused.at()) }
-        RuleID.salesforce("E14").fire()
         let facts = memory.registration.facts
         let body = Array(JSONValue.object(record.payload).text.utf8)
         let request = settings.post(Endpoint.registration.path, body, memory: memory, facts: facts)

@@ -52,7 +52,6 @@ enum AttributeRules: Sendable {
             case .failure(let problem): findings.append(problem.row.at(path))
             }
         }
-        if changes.count > 1, kept.count < changes.count { RuleID.salesforce("A13").fire() }
         return (kept, findings)
     }
 
@@ -75,7 +74,6 @@ enum AttributeRules: Sendable {
     private static func wireName(_ name: AttributeName, settings: SalesforceSettings) -> String {
         let name = settings.attributeNames[name] ?? name.rawValue
         let trimmed = name.trimmed
-        if trimmed != name { RuleID.salesforce("A2").fire() }
         return trimmed
     }
 
@@ -102,18 +100,11 @@ enum AttributeRules: Sendable {
         }
         guard let text = value.plainText else { return .failure(Problem(row: .attributeNested)) }
         let trimmed = text.trimmed
-        if trimmed != text { RuleID.salesforce("A6").fire() }
         return .success(trimmed.isEmpty ? blank() : trimmed)
     }
 
     /// Returns the text of a removed attribute. The vendor accepts no null.
-    private static func removed(_ unset: SalesforceSettings.Unset) -> String? {
-        RuleID.salesforce("A5").fire()
-        return unset == .blank ? blank() : nil
-    }
+    private static func removed(_ unset: SalesforceSettings.Unset) -> String? { unset == .blank ? blank() : nil }
 
-    private static func blank() -> String {
-        RuleID.salesforce("A7").fire()
-        return ""
-    }
+    private static func blank() -> String { "" }
 }

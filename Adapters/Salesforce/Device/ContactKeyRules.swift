@@ -16,7 +16,6 @@ package enum ContactKeyRules: Sendable {
     static func key(of identifiers: [Identifier], settings: SalesforceSettings) -> String? {
         guard let value = identifiers.first(IdentifierKind(rawValue: settings.contactKeyIdentifier)) else { return nil }
         let key = value.trimmed
-        if key != value { RuleID.salesforce("K2").fire() }
         return key.isEmpty ? nil : key
     }
 
@@ -52,8 +51,5 @@ package enum ContactKeyRules: Sendable {
     }
 
     /// Whether two keys are the same contact's: letter by letter (K7).
-    static func areSame(_ left: String, _ right: String) -> Bool {
-        RuleID.salesforce("K7").fire()
-        return left.utf8.elementsEqual(right.utf8)
-    }
+    static func areSame(_ left: String, _ right: String) -> Bool { left.utf8.elementsEqual(right.utf8) }
 }

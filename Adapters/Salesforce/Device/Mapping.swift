@@ -107,7 +107,6 @@ struct Registration: Codable, Sendable, Equatable {
     /// Records whether messages are allowed, as far as push depends on it (D11).
     mutating func mayMessage(_ isAllowed: Bool) {
         isMessagingWithheld = isPushWanted && !isAllowed ? true : nil
-        if isMessagingWithheld == true { RuleID.salesforce("D11").fire() }
     }
 
     /// The warning that a device id was handed over too late to be adopted.
@@ -152,7 +151,6 @@ struct Registration: Codable, Sendable, Equatable {
             tags = TagRules.applying(kept, to: tags, ignoringCase: settings.tagsIgnoreCase)
         case .changeSubscription(let subscription):
             guard let topic = subscription.topic?.trimmed else { return decide(subscription.state, of: operation) }
-            RuleID.salesforce("D5").fire()
             let change: TagRules.Change =
                 subscription.state == .subscribed ? .init(add: [topic]) : .init(remove: [topic])
             tags = TagRules.applying(change, to: tags, ignoringCase: settings.tagsIgnoreCase)
@@ -266,7 +264,6 @@ extension Registration {
     /// Restores the last push decision on this device of a person who logs in (D10).
     private mutating func restorePush(of names: [String]) {
         guard let state = decisions?.arrive(names) else { return }
-        RuleID.salesforce("D10").fire()
         pushState = state
     }
 
@@ -325,7 +322,6 @@ extension Registration {
         )
         handOver = former.attributes.isEmpty && former.tags == 0 ? nil : former
         guard settings.contactChange == .clear else { return }
-        RuleID.salesforce("A14").fire()
         emptyAttributes()
         tags = []
     }
@@ -404,7 +400,6 @@ struct SalesforceOptions: Sendable {
         switch options["signedString"] {
         case nil: signedString = .absent
         case .null?:
-            RuleID.salesforce("K10").fire()
             signedString = .removed
         case .string(let text)? where !text.trimmed.isEmpty: signedString = .set(text.trimmed)
         default: signedString = .ignored

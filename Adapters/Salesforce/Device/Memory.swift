@@ -43,7 +43,6 @@ extension SalesforceDevice {
         /// The vendor's pacing stays, and nothing of the person (D7). While the erasure itself is still to be sent, the device
         /// stays too, with the names of the attributes that are to be emptied.
         public var afterErase: SalesforceDevice.Memory {
-            RuleID.salesforce("D7").fire()
             var memory = SalesforceDevice.Memory()
             (memory.lastStart, memory.closedUntil) = (lastStart, closedUntil)
             (memory.failures, memory.retryAt, memory.eventFailures) = (failures, retryAt, eventFailures)
@@ -67,7 +66,6 @@ extension SalesforceDevice {
         /// end of push. The names of attributes stay, so that the next registration clears them.
         public func afterDenial(of scope: Consent.Scope) -> SalesforceDevice.Memory {
             guard scope.purpose == .profile, scope.channel == nil || scope.channel == .push else { return self }
-            RuleID.salesforce("D8").fire()
             var memory = self
             memory.forgetWhatIsHeld()
             if scope.channel == nil {

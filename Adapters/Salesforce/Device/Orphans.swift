@@ -49,8 +49,5 @@ enum Orphans: Sendable {
         return isNew && after.contactKey == nil ? bill(.contactKeyLacking) : nil
     }
 
-    private static func bill(_ row: FindingRow, detail: String? = nil) -> Finding {
-        RuleID.salesforce("K12").fire()
-        return row.at(detail: detail)
-    }
+    private static func bill(_ row: FindingRow, detail: String? = nil) -> Finding { row.at(detail: detail) }
 }

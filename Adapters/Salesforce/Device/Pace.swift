@@ -16,7 +16,6 @@ enum Pace: Sendable {
     /// Counts a failure and returns the wait after it: the vendor's delay, or the server's requested delay if longer. The
     /// wait grows with each failure.
     static func delay(counting failures: inout Int, asked: Duration?) -> Duration {
-        RuleID.salesforce("S8").fire()
         func policy() -> Duration { backoff.delay(after: failures, chance: 0.5) }
         let delay = max(policy(), min(asked ?? .zero, longestDelay))
         failures += 1

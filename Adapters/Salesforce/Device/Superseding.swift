@@ -30,7 +30,6 @@ struct Superseding: Sendable {
             let parts = parts(of: pending.operation)
             let later = parts.compactMap { part in owner(of: part, in: owners) }
             if let last = later.max(by: { $0.sequence < $1.sequence }), later.count == parts.count {
-                RuleID.salesforce("S15").fire()
                 replaced[pending.id] = last.id
             } else {
                 for part in parts { owners[part] = pending }

@@ -54,23 +54,15 @@ enum TagRules: Sendable {
         func key(_ tag: String) -> String { ignoringCase ? tag.lowercased() : tag }
         var present = Dictionary(tags.map { (key($0), $0) }) { first, _ in first }
         if let replace = change.replace {
-            if replace.isEmpty { RuleID.salesforce("T7").fire() }
             present = [:]
             insert(replace)
         }
-        for tag in change.remove where present.removeValue(forKey: key(tag)) == nil {
-            RuleID.salesforce("T8").fire()
-        }
+        for tag in change.remove { present.removeValue(forKey: key(tag)) }
         insert(change.add)
         return present.values.sorted(by: UnicodeOrder.precedes)
 
         func insert(_ tags: [String]) {
-            for tag in tags {
-                RuleID.salesforce("T2").fire()
-                if let old = present.updateValue(tag, forKey: key(tag)) {
-                    RuleID.salesforce(old == tag ? "T3" : "T4").fire()
-                }
-            }
+            for tag in tags { present[key(tag)] = tag }
         }
     }
 }

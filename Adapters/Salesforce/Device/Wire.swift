@@ -124,13 +124,7 @@ struct RegistrationRecord: Equatable, Sendable {
     )
 
     /// The payload: the whole record.
-    var payload: JSONObject {
-        if contactKey == nil { RuleID.salesforce("K6").fire() }
-        if !attributes.isEmpty { RuleID.salesforce("A11").fire() }
-        RuleID.salesforce("T5").fire()
-        RuleID.salesforce("T11").fire()
-        return RegistrationRecord.table.object(self)
-    }
+    var payload: JSONObject { RegistrationRecord.table.object(self) }
 
     private var bytes: [UInt8] { Array(JSONValue.object(RegistrationRecord.table.object(self)).text.utf8) }
 
@@ -222,7 +216,6 @@ struct EventRecord: Sendable {
 
     /// One request's body: the envelope with these events.
     static func envelope(_ events: [EventRecord], applicationID: String, deviceID: String) -> [UInt8] {
-        RuleID.salesforce("E11").fire()
         var writer = JSONWriter(expecting: 256 + 256 * events.count)
         writer.beginObject()
         writer.name(Name.applicationID)
@@ -264,9 +257,6 @@ extension SalesforceSettings {
     func post(_ path: String, _ body: [UInt8], memory: SalesforceDevice.Memory, facts: Registration.Facts?)
         -> WireRequest
     {
-        RuleID.salesforce("W25").fire()
-        RuleID.salesforce("W26").fire()
-        RuleID.salesforce("W24").fire()
         var headers = [
             WireHeader("Authorization", String(joining: "Bearer ", accessToken?.value ?? ""), isSecret: true),
             WireHeader("Content-Type", "application/json"),
@@ -275,7 +265,6 @@ extension SalesforceSettings {
             WireHeader("X-SDK-Version", Sender.name),
         ]
         if let token = memory.subscriberToken {
-            RuleID.salesforce("W27").fire()
             headers.append(WireHeader("X-Subscriber-Token", token.value, isSecret: true))
         }
         return WireRequest(

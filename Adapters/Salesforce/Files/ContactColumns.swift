@@ -83,9 +83,8 @@ extension ContactFileKind {
     static let salesforceContacts = ContactFileKind(
         written + exported,
         findings: .salesforce,
-        rules: .salesforce,
         deviceIdentity: DeviceRules.identityName,
-        json: .salesforce("F15"),
+        readsJSON: true,
         phoneViewColumns: phoneViewColumns,
         blankCells: blankCells
     )
@@ -94,7 +93,6 @@ extension ContactFileKind {
     static let salesforceMobile = ContactFileKind(
         mobile + exported.filter { column in !mobile.contains { $0.name == column.name } },
         findings: .salesforce,
-        rules: .salesforce,
         deviceIdentity: DeviceRules.identityName,
         phoneViewColumns: phoneViewColumns,
         blankCells: blankCells
@@ -207,7 +205,7 @@ extension ContactFileKind {
 
 extension ContactFileRules {
     fileprivate static let salesforce = ContactFileRules(
-        dialect: [.salesforce("F1"), .salesforce("F2")],
+        dialect: .salesforce("F2"),
         header: .salesforce("F3"),
         empty: .salesforce("F4"),
         width: .salesforce("F5"),

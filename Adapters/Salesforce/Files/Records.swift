@@ -27,7 +27,6 @@ extension RecordFormat {
         rules: ["F1", "F2", "F3", "F11", "F12", "F13", "F14"].map(RuleID.salesforce),
         makeReader: { object throws(SettingsError) in ContactFileReader(try file(.salesforceMobile, object)) },
         makeWriter: { object throws(SettingsError) in
-            RuleID.salesforce("F12").fire()
             let file = try written(.salesforceMobile, object)
             return try ContactFileWriter(file) { contact in
                 contact.mobileKeyFindings([.external] + file.settings.otherKeys)
@@ -53,7 +52,6 @@ extension Contact {
     /// Returns the findings about the contact's key for the import of mobile contacts: the first identifier of the first of
     /// those kinds that the contact has.
     fileprivate func mobileKeyFindings(_ kinds: [IdentifierKind]) -> [Finding] {
-        RuleID.salesforce("F13").fire()
         let places = kinds.lazy.compactMap { kind in identifiers.firstIndex { $0.kind == kind } }
         guard let place = places.first,
             identifiers[place].value.contains(where: { "+-()".contains($0) })

@@ -13,7 +13,7 @@ import Testing
 @Suite("Salesforce server API") struct ServerTests {
     // MARK: Tokens
 
-    @Test(.shows("salesforce/V1", "salesforce/V2", "salesforce/V5", of: SalesforceServer.self))
+    @Test(.shows("salesforce/V1", "salesforce/V2", "salesforce/V5"))
     func `a token is asked for once for all lanes, and again when it has ended`() throws {
         let driver = try ServerDriver(["scope": "data_extensions_write"])
         for number in 1...40 { try driver.say("c-\(number)", ServerDriver.set("city", "Turku")) }
@@ -37,7 +37,7 @@ import Testing
         #expect(driver.rows["c-1"]?["city"] == "Vaasa")
     }
 
-    @Test(.shows("salesforce/V3", of: SalesforceServer.self))
+    @Test(.shows("salesforce/V3"))
     func `after a 401 one fresh token, and after another a person has to act`() throws {
         let driver = try ServerDriver()
         try driver.say("c-1", ServerDriver.set("city", "Turku"))
@@ -58,7 +58,7 @@ import Testing
         #expect(driver.outcome(third)?.term == .accepted)
     }
 
-    @Test(.shows("salesforce/V3", of: SalesforceServer.self))
+    @Test(.shows("salesforce/V3"))
     func `four requests with the same old token cost one fresh one`() throws {
         let driver = try ServerDriver()
         try driver.say("c-1", ServerDriver.set("city", "Turku"))
@@ -71,7 +71,7 @@ import Testing
         #expect(try driver.suspended == nil)
     }
 
-    @Test(.shows("salesforce/V1", "salesforce/V28", of: SalesforceServer.self))
+    @Test(.shows("salesforce/V1", "salesforce/V28"))
     func `a client that is unknown stops, a host that fails is asked again`() throws {
         let driver = try ServerDriver(vendor: ["clientSecret": "another"])
         driver.instead = [("/token", .status(500)), ("/token", .lost)]
@@ -85,7 +85,7 @@ import Testing
     }
 
     @Test(
-        .shows("salesforce/V4", of: SalesforceServer.self),
+        .shows("salesforce/V4"),
         arguments: [
             ("mc1.rest.example", "https://mc1.rest.example"), ("https://mc1.rest.example/", "https://mc1.rest.example"),
             ("http://127.0.0.1:8080/salesforce-server/", "http://127.0.0.1:8080/salesforce-server"),
@@ -106,7 +106,7 @@ import Testing
 
     // MARK: Row sets
 
-    @Test(.shows("salesforce/V8", "salesforce/V9", "salesforce/V11", "salesforce/V37", of: SalesforceServer.self))
+    @Test(.shows("salesforce/V8", "salesforce/V9", "salesforce/V11", "salesforce/V37"))
     func `a row set holds fifty rows of as many contacts`() throws {
         let driver = try ServerDriver(["lanes": 1])
         try driver.world.capture(
@@ -120,7 +120,7 @@ import Testing
         #expect(driver.account.violations.isEmpty)
     }
 
-    @Test(.shows("salesforce/V43", of: SalesforceServer.self))
+    @Test(.shows("salesforce/V43"))
     func `several words of one contact are one row, the last value wins`() throws {
         let driver = try ServerDriver()
         let said: [Action] = [
@@ -142,7 +142,7 @@ import Testing
         #expect(terms == [.superseded, .accepted, .accepted, .accepted])
     }
 
-    @Test(.shows("salesforce/V10", of: SalesforceServer.self), arguments: ["refused", "hidden"])
+    @Test(.shows("salesforce/V10"), arguments: ["refused", "hidden"])
     func `a bad row is found, and every other gets through`(_ how: String) throws {
         let driver = try ServerDriver(["lanes": 1], vendor: ["poison": "poison"])
         if how == "hidden" {
@@ -168,7 +168,7 @@ import Testing
         #expect(driver.sent("rows").count <= 14)
     }
 
-    @Test(.shows("salesforce/V31", "salesforce/V30", "salesforce/V14", of: SalesforceServer.self))
+    @Test(.shows("salesforce/V31", "salesforce/V30", "salesforce/V14"))
     func `what only a person can mend stops, and keeps everything`() throws {
         let driver = try ServerDriver(vendor: ["dataExtensions": ["Other"]])
         let first = try driver.say("c-1", ServerDriver.set("city", "Turku"))
@@ -188,7 +188,7 @@ import Testing
 
     // MARK: Waiting
 
-    @Test(.shows("salesforce/V26", of: SalesforceServer.self), arguments: ["header", "body"])
+    @Test(.shows("salesforce/V26"), arguments: ["header", "body"])
     func `a Retry-After keeps every lane back, over a restart`(_ where: String) throws {
         let driver = try ServerDriver()
         try driver.say("c-1", ServerDriver.set("city", "Turku"))
@@ -213,7 +213,7 @@ import Testing
         #expect(driver.rows["c-1"]?["city"] == "Oulu")
     }
 
-    @Test(.shows("salesforce/V27", "salesforce/V28", of: SalesforceServer.self))
+    @Test(.shows("salesforce/V27", "salesforce/V28"))
     func `a vendor that fails is asked less often each time, by all lanes together`() throws {
         let driver = try ServerDriver()
         try driver.say("c-1", ServerDriver.set("city", "Turku"))
@@ -229,7 +229,7 @@ import Testing
         #expect(driver.rows.count == 400)
     }
 
-    @Test(.shows("salesforce/V29", of: SalesforceServer.self))
+    @Test(.shows("salesforce/V29"))
     func `rows without an answer go again, and replace themselves`() throws {
         let driver = try ServerDriver()
         driver.instead = [("/rowset", .lost)]
@@ -247,8 +247,7 @@ import Testing
             "salesforce/V12",
             "salesforce/V13",
             "salesforce/V15",
-            "salesforce/V6",
-            of: SalesforceServer.self
+            "salesforce/V6"
         )
     )
     func `a job is handed in, asked for every five seconds, and a later row of its contact waits`() throws {
@@ -271,7 +270,7 @@ import Testing
         #expect(driver.sent("asyncResults").isEmpty)
     }
 
-    @Test(.shows("salesforce/V16", of: SalesforceServer.self))
+    @Test(.shows("salesforce/V16"))
     func `a job with errors gives each row its verdict, page by page`() throws {
         let driver = try ServerDriver(["route": "asyncRows", "lanes": 1], vendor: ["poison": "poison"])
         let operations = (1...120).map { number in
@@ -289,7 +288,7 @@ import Testing
         #expect(driver.sent("asyncResults").count == 3)
     }
 
-    @Test(.shows("salesforce/V16", of: SalesforceServer.self))
+    @Test(.shows("salesforce/V16"))
     func `results that are not one for each row send the rows again in halves`() throws {
         let driver = try ServerDriver(["route": "asyncRows", "lanes": 1], vendor: ["poison": "poison"])
         let vendor = driver.vendor
@@ -311,7 +310,7 @@ import Testing
         #expect(terms[2] == .rejected)
     }
 
-    @Test(.shows("salesforce/V17", of: SalesforceServer.self))
+    @Test(.shows("salesforce/V17"))
     func `a job has so many rows and bytes, and a larger row goes alone`() throws {
         let driver = try ServerDriver(["route": "asyncRows", "lanes": 1, "bytesPerJob": 2_000, "rowsPerJob": 10])
         let long = String(repeating: "x", count: 3_000)
@@ -339,7 +338,7 @@ import Testing
         #expect(first <= 1_000 && first + row > 1_000)
     }
 
-    @Test(.shows("salesforce/V46", of: SalesforceServer.self))
+    @Test(.shows("salesforce/V46"))
     func `a job that the vendor forgot goes again, and is given up in the end`() throws {
         let unknown = Outcome.json(
             200,
@@ -359,7 +358,7 @@ import Testing
 
     // MARK: Contacts, events, deletions
 
-    @Test(.shows("salesforce/V18", "salesforce/V19", "salesforce/V20", of: SalesforceServer.self))
+    @Test(.shows("salesforce/V18", "salesforce/V19", "salesforce/V20"))
     func `a contact is created, and changed where it is there`() throws {
         let driver = try ServerDriver(["route": "contacts"])
         let tier = Action.changeAttributes([.loyaltyTier: .set("gold"), "newsletter_reader": .set(true)])
@@ -387,7 +386,7 @@ import Testing
         #expect(lost.endpoints == ["token", "createContact", "updateContact"])
     }
 
-    @Test(.shows("salesforce/V19", of: SalesforceServer.self))
+    @Test(.shows("salesforce/V19"))
     func `an operation that does not say where its contact can be reached bears it as an option`() throws {
         let driver = try ServerDriver(["route": "contacts"])
         let address: JSONObject = ["address": ["Email Addresses / Email Address": "aino@example.com"]]
@@ -423,7 +422,7 @@ import Testing
         }
     }
 
-    @Test(.shows("salesforce/V47", of: SalesforceServer.self))
+    @Test(.shows("salesforce/V47"))
     func `rejects a contact whose attribute set is incomplete`() throws {
         let names: JSONObject = ["identifier.email": "Email Addresses/Email Address"]
         let adapter = try ServerFixture.adapter(
@@ -433,7 +432,7 @@ import Testing
         #expect(adapter.examine(operation).map(\.code).contains("salesforce.server.sets.incomplete"))
     }
 
-    @Test(.shows("salesforce/V19", "salesforce/V42", of: SalesforceServer.self))
+    @Test(.shows("salesforce/V19", "salesforce/V42"))
     func `what is left of a contact is told by its sets' attributes`() throws {
         let names: JSONObject = [
             "identifier.email": "Email Addresses/Email Address", "given_name": "Email Addresses /Given",
@@ -469,7 +468,7 @@ import Testing
         #expect(try ServerFixture.adapter().options(for: image) == nil)
     }
 
-    @Test(.shows("salesforce/V21", of: SalesforceServer.self))
+    @Test(.shows("salesforce/V21"))
     func `a yes that says no inside is no yes`() throws {
         let driver = try ServerDriver(["route": "contacts"])
         driver.instead = [("/contacts", .json(200, ["operationStatus": "Error", "hasErrors": true]))]
@@ -478,7 +477,7 @@ import Testing
         #expect(driver.outcome(first)?.finding?.code == "salesforce.server.reply.hasErrors")
     }
 
-    @Test(.shows("salesforce/V23", "salesforce/V24", "salesforce/V25", of: SalesforceServer.self))
+    @Test(.shows("salesforce/V23", "salesforce/V24", "salesforce/V25"))
     func `an event leaves once, also where nobody knows what became of it`() throws {
         let driver = try ServerDriver()
         let order = Action.track(.custom(name: "Order Placed", attributes: ["total": "49.90", "items": 3]))
@@ -510,7 +509,7 @@ import Testing
         #expect(eager.outcome(again)?.term == .accepted)
     }
 
-    @Test(.shows("salesforce/V22", "salesforce/V44", of: SalesforceServer.self))
+    @Test(.shows("salesforce/V22", "salesforce/V44"))
     func `contacts are forgotten together, and only a clear word ends it`() throws {
         let driver = try ServerDriver(["lanes": 1])
         for number in 1...3 { try driver.say("c-\(number)", ServerDriver.set("city", "Turku")) }
@@ -533,7 +532,7 @@ import Testing
         #expect(driver.sent("token").count == 1)
     }
 
-    @Test(.shows("salesforce/V9", "salesforce/V18", "salesforce/V22", of: SalesforceServer.self))
+    @Test(.shows("salesforce/V9", "salesforce/V18", "salesforce/V22"))
     func `contacts whose keys look alike stay two`() throws {
         let driver = try ServerDriver(["lanes": 1])
         let keys: [JSONValue] = ["Zo\u{EB}", "Zoe\u{308}"]
@@ -558,7 +557,7 @@ import Testing
 
     // MARK: Reading
 
-    @Test(.shows("salesforce/V34", of: SalesforceServer.self))
+    @Test(.shows("salesforce/V34"))
     func `rows are read page by page, while rows wait`() throws {
         let driver = try ServerDriver()
         try driver.world.capture((10...34).map { driver.operation("c-\($0)", ServerDriver.set("city", "Turku")) })
@@ -595,7 +594,7 @@ import Testing
 
     // MARK: Settings and values
 
-    @Test(.shows("salesforce/V7", "salesforce/V19", of: SalesforceServer.self))
+    @Test(.shows("salesforce/V7", "salesforce/V19"))
     func `settings that do not fit together are all found`() throws {
         let error = #expect(throws: SettingsError.self) {
             try ServerFixture.adapter([
@@ -615,7 +614,7 @@ import Testing
         #expect(throws: SettingsError.self) { try ServerFixture.adapter(["clientSecret": .null]) }
     }
 
-    @Test(.shows("salesforce/V35", "salesforce/V38", "salesforce/V39", "salesforce/V42", of: SalesforceServer.self))
+    @Test(.shows("salesforce/V35", "salesforce/V38", "salesforce/V39", "salesforce/V42"))
     func `what a column can't hold stays out, and the rest goes`() throws {
         let driver = try ServerDriver(["columns": ["City", "Visits", "Since"], "unset": "null"])
         let rest = try driver.say(
@@ -646,7 +645,7 @@ import Testing
         )
     }
 
-    @Test(.shows("salesforce/V40", "salesforce/V41", "salesforce/V45", of: SalesforceServer.self))
+    @Test(.shows("salesforce/V40", "salesforce/V41", "salesforce/V45"))
     func `tags and subscriptions are columns, and unknown is neither yes nor no`() throws {
         let driver = try ServerDriver()
         try driver.say("c-1", .changeTags(TagChange(replace: ["gold"])))
@@ -673,7 +672,7 @@ import Testing
         }
     }
 
-    @Test(.shows("salesforce/V32", "salesforce/V33", of: SalesforceServer.self))
+    @Test(.shows("salesforce/V32", "salesforce/V33"))
     func `requests leave at the vendor's rate, refusals are final, and a web page is no answer`() throws {
         let driver = try ServerDriver()
         #expect(SalesforceServer.descriptor.delivery.rate == Rate(2500, per: .seconds(60)))

@@ -212,7 +212,7 @@ public struct FieldTable<Record: Sendable>: Sendable {
         // Access by index does not copy the row.
         for place in rows.indices {
             guard let value = rows[place].encode(record) else { continue }
-            rows[place].rule.fire()
+            rows[place].rule.noteApplied()
             body(rows[place].name, value)
         }
     }
@@ -227,7 +227,7 @@ public struct FieldTable<Record: Sendable>: Sendable {
     /// Writes the record as a JSON object. Records the rules of its fields as applied.
     @inlinable public func write(_ record: Record, to writer: inout JSONWriter) {
         writer.beginObject()
-        for place in rows.indices where rows[place].write(record, true, &writer) { rows[place].rule.fire() }
+        for place in rows.indices where rows[place].write(record, true, &writer) { rows[place].rule.noteApplied() }
         writer.endObject()
     }
 
@@ -271,7 +271,7 @@ public struct FieldTable<Record: Sendable>: Sendable {
     @inlinable public func forEachText(of record: Record, _ body: (_ name: String, _ value: String) -> Void) {
         for place in rows.indices {
             guard let text = rows[place].text(record) else { continue }
-            rows[place].rule.fire()
+            rows[place].rule.noteApplied()
             body(rows[place].name, text)
         }
     }
@@ -287,7 +287,7 @@ public struct FieldTable<Record: Sendable>: Sendable {
             guard let text = rows[row].text(record) else { return false }
             bytes += text.utf8
         }
-        rows[row].rule.fire()
+        rows[row].rule.noteApplied()
         return true
     }
 
@@ -297,7 +297,7 @@ public struct FieldTable<Record: Sendable>: Sendable {
         lines.reserveCapacity(rows.count)
         for place in rows.indices {
             guard let text = rows[place].text(record) else { continue }
-            rows[place].rule.fire()
+            rows[place].rule.noteApplied()
             lines.append(WireHeader(rows[place].name, text, isSecret: rows[place].isSecret))
         }
         return lines

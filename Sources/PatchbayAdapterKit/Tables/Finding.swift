@@ -233,7 +233,7 @@ public final class FindingRow: Hashable, Sendable {
     ///   - remedy: A remedy for this case, if the row's remedy does not apply.
     /// - Returns: The finding.
     public func at(_ path: String = "", detail: String? = nil, remedy: String? = nil) -> Finding {
-        rule?.fire()
+        rule?.noteApplied()
         var finding = Finding(
             code: code,
             severity: severity,

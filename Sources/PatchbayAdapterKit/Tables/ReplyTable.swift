@@ -92,7 +92,7 @@ public struct ReplyTable: Sendable {
     /// Returns the row that applies and records its rule as applied.
     public func row(for outcome: Outcome) -> ReplyRow {
         let row = rows.first { $0.matches(outcome) } ?? last
-        row.rule.fire()
+        row.rule.noteApplied()
         return row
     }
 

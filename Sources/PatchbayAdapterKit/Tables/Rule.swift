@@ -34,11 +34,10 @@ public struct RuleID: Hashable, Comparable, Codable, Sendable, CustomStringConve
         return number.prefix { !$0.isNumber } + String(repeating: "0", count: max(0, 6 - digits.count)) + digits
     }
 
-    /// Records that the rule was applied. Table rows and findings call it; a rule implemented in code calls it itself.
-    ///
-    /// It checks one flag, and has an effect only in a test that records rules.
-    @inlinable public func fire() {
-        if RuleTrace.hasListener.load(ordering: .relaxed) { RuleTrace.recorder?.record(self) }
+    /// Reports that a table row of the rule was applied. It checks one flag, and has an effect only in a test run that collects
+    /// evidence.
+    @inlinable func noteApplied() {
+        if AppliedRules.areReported.load(ordering: .relaxed) { AppliedRules.report(self) }
     }
 }
 
@@ -55,24 +54,19 @@ public struct Rule: Hashable, Sendable {
     public init(_ id: RuleID, _ text: String, source: String) { (self.id, self.text, self.source) = (id, text, source) }
 }
 
-/// Records the rules that are applied, so that tests can verify which rules they cover.
-public enum RuleTrace: Sendable {
-    /// Whether any recorder exists in this process. Reading the task-local value at every rule would be too slow.
-    @usableFromInline static let hasListener = Atomic<Bool>(false)
-    /// The recorder of this task; nil outside tests.
-    @TaskLocal public static var recorder: RuleRecorder?
-}
+/// Reports the rules whose table rows are applied, each once, to a test run that collects evidence.
+@usableFromInline package enum AppliedRules: Sendable {
+    @usableFromInline static let areReported = Atomic<Bool>(false)
+    private static let state = Mutex<(known: Set<RuleID>, body: (@Sendable (RuleID) -> Void)?)>(([], nil))
 
-/// Collects the rules that were applied.
-public final class RuleRecorder: Sendable {
-    private let rules = Mutex<Set<RuleID>>([])
+    /// Calls `body` for each rule when the first of its table rows is applied from now on.
+    package static func report(to body: @escaping @Sendable (RuleID) -> Void) {
+        state.withLock { $0 = ([], body) }
+        areReported.store(true, ordering: .relaxed)
+    }
 
-    /// Creates an empty recorder.
-    public init() { RuleTrace.hasListener.store(true, ordering: .relaxed) }
-
-    /// The rules applied so far.
-    public var fired: Set<RuleID> { rules.withLock { $0 } }
-
-    /// Records one rule.
-    public func record(_ rule: RuleID) { rules.withLock { _ = $0.insert(rule) } }
+    @usableFromInline static func report(_ rule: RuleID) {
+        let body = state.withLock { $0.known.insert(rule).inserted ? $0.body : nil }
+        body?(rule)
+    }
 }

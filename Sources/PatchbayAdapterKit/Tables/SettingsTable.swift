@@ -59,7 +59,7 @@ public struct SettingsTable<Settings: Sendable>: Sendable {
             if let problem = row.read(value, &settings) {
                 findings.append(.invalidSetting(place, problem.reason, problem.remedy))
             } else {
-                row.rule?.fire()
+                row.rule?.noteApplied()
             }
         }
         if !findings.isEmpty { throw SettingsError(findings) }

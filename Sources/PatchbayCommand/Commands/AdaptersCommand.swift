@@ -79,6 +79,14 @@ extension AdapterModule {
         let known = Set(own.map(\.id))
         return own + files.rules.filter { !known.contains($0.id) }
     }
+
+    /// The rules that rows of tables hold: findings, replies and fields.
+    fileprivate var rulesOfRows: Set<RuleID> {
+        let tables = apis.map { $0.descriptor.tables }
+        let findings = (tables.flatMap(\.findings) + (files?.findings ?? [])).compactMap(\.rule)
+        let replies = tables.flatMap(\.replies.rows).map(\.rule)
+        return Set(findings + replies + tables.flatMap(\.fields).flatMap(\.rows).map(\.rule))
+    }
 }
 
 extension RecordFormat {
@@ -181,10 +189,12 @@ extension RecordFormat {
             }
             return
         }
+        let rulesOfRows = Set(modules.flatMap(\.rulesOfRows))
         let list = rules.map { adapter, rule -> JSONValue in
             [
                 "adapter": .string(adapter.rawValue), "rule": .string(rule.id.text), "text": .string(rule.text),
-                "source": .string(rule.source), "tests": .array((tests[rule.id] ?? []).map(JSONValue.string)),
+                "source": .string(rule.source), "hasRow": .bool(rulesOfRows.contains(rule.id)),
+                "tests": .array((tests[rule.id] ?? []).map(JSONValue.string)),
             ]
         }
         try session.console.data(.array(list))

@@ -29,7 +29,6 @@ public struct AdobeClassicDevice: VendorAdapter {
     public init(settings: AdobeClassicSettings) { self.settings = settings }
 
     public func place(_ operation: EngagementOperation) -> Place {
-        RuleID.adobe("C18").fire()
         let queue =
             switch operation.action {
             case .track: String(joining: "push/", operation.id.rawValue)
@@ -155,9 +154,7 @@ private struct ClassicPlanner {
 
     private mutating func apply(_ consent: Consent, _ head: Head) -> Verdict<Adapter> {
         memory.consents.note(consent, head.sequence)
-        RuleID.adobe("C17").fire()
         if memory.consents.deniesProfile { memory.forgetPerson() }
-        if !allowsToken { RuleID.adobe("V6").fire() }
         let isDue = allowsToken ? isOptIn(consent) && dueRegistration != nil : !memory.held.isEmpty
         return isDue ? .inProgress(.register) : .accepted(FindingRow.consentKept.at("action.consent"))
     }
@@ -205,7 +202,6 @@ private struct ClassicPlanner {
             let id = message.broadlogID.flatMap({ ClassicMessageID.text($0, settings) }),
             let delivery = message.deliveryID
         else { return .settle([head.id: .rejected(FindingRow.classicID.at("action.event.payload"))]) }
-        RuleID.adobe("C3").fire()
         let call = ClassicTrackingCall(id: String(joining: id, ",", delivery, ",", action.rawValue))
         let start = String(joining: settings.trackingBase, "/r/")
         let url = ClassicTrackingCall.table.query(call, after: start, leaving: ",")
@@ -235,7 +231,6 @@ private struct ClassicPlanner {
     /// Stores a change for the registration that follows when the person allows push messages, and removes the previous person
     /// from the device.
     private func withhold(_ change: ClassicChange, _ head: Head) -> Plan<Adapter> {
-        RuleID.adobe("V6").fire()
         if change.isSwitch, let detachment = detach(head) { return detachment }
         let finding = (change.isLogOut ? FindingRow.personChanged : .tokenWithheld).at("action")
         let verdict: Verdict<Adapter> =
@@ -281,7 +276,6 @@ private struct ClassicPlanner {
     /// Returns the registration that removes a person from the device; nil if the vendor holds none.
     private func detach(_ head: Head, where isMeant: (HeldRegistration) -> Bool = { _ in true }) -> Plan<Adapter>? {
         guard let held = memory.held.first(where: isMeant) else { return nil }
-        RuleID.adobe("C21").fire()
         var former = settings
         (former.marketingServer, former.integrationKey) = (held.server, held.key)
         let call = ClassicRegistrationCall(
@@ -349,7 +343,6 @@ extension AdobeClassicDevice {
         guard row.meaning == .accepted, !isDetour else {
             if exchange.mayHaveWorked { memory.markUncertain(sent.held) }
             guard takesAway, exchange.outcome.mayPass else { return .rejected(refusal(row, exchange)) }
-            RuleID.adobe("C22").fire()
             let asked = exchange.outcome.reply?.retryAfter(at: exchange.moment.date)
             return .retry(.at(Self.backoff.next(after: pending.failures, asked: asked, at: exchange.moment)))
         }

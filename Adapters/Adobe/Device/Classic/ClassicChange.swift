@@ -35,13 +35,11 @@ struct ClassicChange {
         switch action {
         case .switchContact(let change) where change.direction == .logOut:
             guard !next.who.isUnknown || next.userKey != nil else { return next }
-            RuleID.adobe("C20").fire()
             next.begin(Person(), userKey: nil, sequence)
         case .switchContact(let change):
             let who = Person(change.identifiers, contact: contact)
             let key = userKey.flatMap(\.self)
             if next.who.differs(from: who) {
-                RuleID.adobe("C20").fire()
                 next.begin(who, userKey: key, sequence)
             } else {
                 next.who.join(who)
@@ -50,7 +48,6 @@ struct ClassicChange {
         case .identify(let identifiers):
             let who = Person(identifiers, contact: contact)
             if let external = who.external, let known = next.who.external, external != known {
-                RuleID.adobe("C20").fire()
                 next.begin(who, userKey: userKey.flatMap(\.self), sequence, keepingConsents: true)
             } else {
                 next.who.join(who)
@@ -59,7 +56,6 @@ struct ClassicChange {
         default:
             guard let contact else { return next }
             if next.who.differs(from: contact) {
-                RuleID.adobe("C20").fire()
                 // The engine registers the installation again for a person whose consents allow it.
                 let isRegistration = action.kind == .registerDevice
                 next.begin(Person([], contact: contact), userKey: nil, sequence, keepingConsents: !isRegistration)
@@ -74,7 +70,6 @@ struct ClassicChange {
     private func replaceKey(_ key: String?, in memory: inout AdobeClassicMemory) {
         guard let key else { return }
         if let former = memory.userKey, ScalarString(former) != ScalarString(key) {
-            RuleID.adobe("C20").fire()
             memory.parameters = [:]
         }
         memory.userKey = key
@@ -89,7 +84,6 @@ struct ClassicChange {
 
     /// Adds identifiers. One is the user key; others are parameters if the settings name them.
     private mutating func add(_ identifiers: [Identifier], at path: String, needsKey: Bool) {
-        RuleID.adobe("C11").fire()
         for (position, identifier) in identifiers.enumerated() {
             if identifier.kind.rawValue == settings.userKey {
                 userKey = identifier.value
@@ -108,7 +102,6 @@ struct ClassicChange {
         if changes.isEmpty { findings.append(FindingRow.attributesEmpty.at("action.changes")) }
         for (name, change) in changes.sorted(by: { $0.key < $1.key }) {
             let path = "action.changes".dot(name.rawValue)
-            RuleID.adobe("C13").fire()
             let parameter = settings.parameterNames[name] ?? name.rawValue
             switch change {
             case .set(let value):
@@ -134,7 +127,6 @@ struct ClassicChange {
                 findings.append(FindingRow.tagParameterMissing.at("action.tags".dot(tag.rawValue)))
                 continue
             }
-            RuleID.adobe("C14").fire()
             set(name, present.contains(tag) ? "true" : "false", "action.tags")
         }
     }

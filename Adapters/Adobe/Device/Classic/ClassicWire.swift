@@ -24,20 +24,16 @@ enum ClassicMessageID {
     /// Returns the id on the wire: `h`, then a UUID unchanged or a decimal number as hexadecimal digits; nil for any other id.
     static func text(_ id: String, _ settings: AdobeClassicSettings) -> String? {
         if UUIDText.isValid(id) {
-            RuleID.adobe("C4").fire()
             return String(joining: "h", id)
         }
         guard let number = Int64(id) else { return nil }
-        RuleID.adobe("C5").fire()
         let digits = hex(number, settings)
         guard settings.platform == .ios, digits.utf8.count < 2 else { return String(joining: "h", digits) }
-        RuleID.adobe("C7").fire()
         return String(joining: "h0", digits)
     }
 
     /// A negative number of 32 bits is written in its two's complement.
     private static func hex(_ number: Int64, _ settings: AdobeClassicSettings) -> String {
-        RuleID.adobe("C6").fire()
         let isNarrow = settings.messageBits == .low || Int32(exactly: number).map { $0 < 0 } ?? false
         return isNarrow
             ? String(UInt32(truncatingIfNeeded: number), radix: 16)
@@ -79,7 +75,6 @@ struct ClassicRegistrationCall: Sendable {
 
     /// The parameters as XML, sorted by name.
     var xml: String {
-        RuleID.adobe("C15").fire()
         let (root, end) = isApple ? ("additionalParams", " />") : ("additionalParameters", "/>")
         let rows = parameters.sorted { $0.key.unicodeScalars.lexicographicallyPrecedes($1.key.unicodeScalars) }
             .map { "<param name=\"\(Self.escaped($0.key))\" value=\"\(Self.escaped($0.value))\"\(end)" }
@@ -87,10 +82,7 @@ struct ClassicRegistrationCall: Sendable {
     }
 
     /// A digest that identifies the registration, to compare it with the one at the vendor.
-    var hash: String {
-        RuleID.adobe("C16").fire()
-        return Self.hash(of: token, userKey, xml)
-    }
+    var hash: String { Self.hash(of: token, userKey, xml) }
 
     static func hash(of token: String, _ userKey: String, _ xml: String) -> String {
         SHA256.digest(of: "\(token)\(userKey)\(URLText.encode(xml))".utf8).hexText

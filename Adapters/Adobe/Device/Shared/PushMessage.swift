@@ -48,14 +48,11 @@ struct PushMessage {
     var isTracked: Bool {
         guard origin == .remote else { return true }
         guard let flag = payload[Self.flag] else {
-            RuleID.adobe("G2").fire()
             return true
         }
         guard let word = flag.string else {
-            RuleID.adobe("G4").fire()
             return true
         }
-        if word != "on" { RuleID.adobe("G3").fire() }
         return word.lowercased() == "on"
     }
 
@@ -91,7 +88,6 @@ public enum AdobeNotification: Sendable {
     ///   the app is active, because `willPresent` was called already.
     public static func event(_ callback: PushCallback, payload: JSONObject) -> TrackingEvent? {
         guard PushMessage(payload) != nil else { return nil }
-        if callback == .didReceiveRemote(.active) { RuleID.adobe("A3").fire() }
         return TrackingEvent(callback, payload: payload)
     }
 

@@ -46,7 +46,6 @@ private struct Reading {
         switch meaning {
         case .accepted: return accepted(at: place, &memory)
         case .retry:
-            RuleID.adobe("Q3").fire()
             let asked = exchange.outcome.reply?.retryAfter(at: exchange.moment.date)
             return .retry(.at(RetryPolicy.backoff.next(after: 0, asked: asked, at: exchange.moment)))
         case .refused, .suspend:
@@ -153,7 +152,6 @@ private struct Reading {
     /// The stored time is that of the request's own event, not of the answer.
     private func postpone(_ memory: inout AdobeMemory, _ clock: AdobeSettings.RegistrationClock) {
         guard clock == .registration || settings.registrationClock == .anyHit else { return }
-        RuleID.adobe("R7").fire()
         let mark = RegistrationMark(at: pending.since, notedAt: exchange.moment.now)
         memory.registrations = Array((memory.registrations + [mark]).suffix(2))
     }

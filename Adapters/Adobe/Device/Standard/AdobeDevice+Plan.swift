@@ -119,7 +119,6 @@ private struct Planner {
             memory.identities[other].consents.note(consent, head.sequence)
         }
         let isLast = place == memory.identities.count - 1
-        if !allowsToken { RuleID.adobe("V6").fire() }
         var hasEnded = false
         if consent.state == .denied, isLast, memory.identities[place].consents.hasOptedOut,
             memory.identities[place].usedAs != nil
@@ -181,7 +180,6 @@ private struct Planner {
         guard device.pushToken != nil else { return .unchanged(FindingRow.deviceRemembered.at("action.device")) }
         if organization.isEmpty { return .dropped(FindingRow.tokenUntold.at("action.device.pushToken")) }
         if allowsToken { return .inProgress(Step(.token)) }
-        RuleID.adobe("V6").fire()
         return .dropped(FindingRow.tokenWithheld.at("action.device.pushToken"))
     }
 
@@ -199,7 +197,6 @@ private struct Planner {
         let place = memory.current()
         let last = memory.identities[place]
         guard let given, given != last.given, memory.mayUse(given, for: last.who) else { return }
-        RuleID.adobe("I2").fire()
         if last.given == nil, !last.hasDevice, last.usedAs == nil {
             memory.use(given, at: place)
         } else {
@@ -216,7 +213,6 @@ private struct Planner {
         guard !memory.identities[place].who.isUnknown || isOfFormer(place, head) else {
             return .unchanged(FindingRow.personUnchanged.at("action.switch"))
         }
-        RuleID.adobe("N4").fire()
         memory.begin(head.sequence, for: Person())
         return hasWork ? .inProgress(Step(.applied)) : .unchanged(FindingRow.personChanged.at("action.switch"))
     }
@@ -227,7 +223,6 @@ private struct Planner {
         if !memory.identities[place].who.differs(from: who), !isOfFormer(place, head) {
             memory.join(place, who, head.sequence)
         } else if place == memory.identities.count - 1 {
-            RuleID.adobe("N4").fire()
             memory.begin(head.sequence, for: who)
         } else {
             return .rejected(FindingRow.personLeft.at("action.switch"))
@@ -252,7 +247,6 @@ private struct Planner {
             guard place == memory.identities.count - 1 else {
                 return .rejected(FindingRow.personLeft.at("action.identifiers"))
             }
-            RuleID.adobe("N4").fire()
             memory.begin(
                 head.sequence,
                 for: Person(identifiers, contact: head.operation.contact),
@@ -274,7 +268,6 @@ private struct Planner {
 
     /// Nil while it waits for a device or for consent to the profile.
     private mutating func session(_ head: Head) -> Result? {
-        RuleID.adobe("A8").fire()
         guard let place = place(of: head) else { return .rejected(FindingRow.identityForgotten.at("action.event")) }
         let identity = memory.identities[place]
         if settings.registrationPaused { return .dropped(FindingRow.registrationPaused.at("action.event")) }
@@ -287,11 +280,9 @@ private struct Planner {
         let ecid = identity.ecid(of: head.operation.subject)
         let step = Step(.register, ecid: ecid)
         guard memory.registeredECID == ecid else {
-            RuleID.adobe("R4").fire()
             memory.registeredECID = ecid
             return .inProgress(step)
         }
-        RuleID.adobe("R5").fire()
         guard let last = memory.registrations.last(where: { $0.notedAt <= head.since }) else {
             return .inProgress(step)
         }
@@ -344,7 +335,6 @@ private struct Planner {
 
     /// Returns the reason why an identity's operation waits or is completed without a request; nil if it can be sent.
     private func obstacle(_ head: Head, _ identity: DeviceIdentity, at path: String) -> Plan<AdobeDevice>? {
-        if identity.since < memory.identities.last?.since ?? 0 { RuleID.adobe("I10").fire() }
         if isOfAnother(head, identity) { return .settle([head.id: .rejected(FindingRow.personOther.at(path))]) }
         if memory.platform == nil { return wait(head, .deviceMissing, at: path) }
         guard memory.consents(of: identity).deniesProfile else { return nil }
@@ -462,7 +452,6 @@ private struct Planner {
             let token = memory.token, let service = memory.platform.flatMap(PushService.init(platform:))
         else { return nil }
         if case .setConsent = head.operation.action, memory.identities[place].tokenOrganization != nil { return nil }
-        RuleID.adobe("I3").fire()
         let ecid = memory.identities[place].ecid(of: head.operation.subject)
         return send(.pushToken, maker(ecid).token(token.value, service), head)
     }
@@ -475,7 +464,6 @@ private struct Planner {
         guard lacksToken, let last = memory.identities.last,
             let service = memory.platform.flatMap(PushService.init(platform:))
         else { return nil }
-        RuleID.adobe("N4").fire()
         return send(.pushToken, maker(last.ecid(of: head.operation.subject)).token("", service), head)
     }
 
@@ -485,7 +473,6 @@ private struct Planner {
         if let place = memory.staleToken(organization, allowsToken: allowsToken, before: sequence),
             let service = memory.platform.flatMap(PushService.init(platform:))
         {
-            RuleID.adobe("I5").fire()
             let identity = memory.identities[place]
             let maker = maker(identity.ecid(of: head.operation.subject))
             return send(.pushToken, maker.token("", service, organization: identity.tokenOrganization ?? ""), head)

@@ -89,22 +89,18 @@ extension AdobeDevice {
         var waitsForConsent = true
         switch operation.action {
         case .track(.sessionStarted):
-            RuleID.adobe("V2").fire()
             queue = .hits
         case .track:
-            RuleID.adobe("V1").fire()
             (queue, waitsForConsent) = (settings.trackingForm == .postback ? .postbacks : .hits, false)
         case .changeAttributes, .changeTags: queue = .postbacks
         // Not after a request that is retried: later operations belong to another person, identity or consent.
         case .identify, .switchContact, .registerDevice, .setConsent:
-            RuleID.adobe("Q2").fire()
             let name = String(joining: operation.action.kind.rawValue, "/", operation.id.rawValue)
             return Place(lane: operation.subject.rawValue, queue: name)
         case .unregister: queue = .identity
         case .erase, .changeSubscription, .readBack: queue = .local
         @unknown default: queue = .local
         }
-        RuleID.adobe(queue == .hits ? "Q1" : "Q2").fire()
         return Place(lane: operation.subject.rawValue, queue: queue.rawValue, waitsForConsent: waitsForConsent)
     }
 }
@@ -179,7 +175,6 @@ extension AdobeDevice {
         guard message.isTracked else { return [FindingRow.trackingOff.at(path.dot(PushMessage.flag))] }
         var findings = message.problems(missing: .idMissing, form: .idForm, at: path)
         guard message.origin == .remote else {
-            RuleID.adobe("A10").fire()
             return findings
         }
         // The system's rules for messages of APNs; those of Firebase have no such part.
@@ -201,16 +196,12 @@ extension AdobeDevice {
     func actions(_ interaction: PushInteraction, actionID: String?, appState: AppState?) -> [PushAction] {
         switch interaction {
         case .received:
-            RuleID.adobe(appState == .active ? "A1" : "A2").fire()
             return [.impression]
         case .dismissed:
-            RuleID.adobe("A5").fire()
             return [.click]
         case .tapped where actionID != nil:
-            RuleID.adobe("A9").fire()
             return settings.backgroundActions == .click && appState == .background ? [.click] : [.click, .open]
         case .tapped, .opened:
-            RuleID.adobe("A6").fire()
             return [.click, .open]
         }
     }

@@ -46,10 +46,8 @@ struct ProfileFields {
     private func reading(of change: AttributeChange) -> Reading {
         switch change {
         case .set(let value):
-            RuleID.adobe("P3").fire()
             return value.campaignText(settings.timeForm).map(Reading.text) ?? .problem(.attributeNested)
         case .unset where settings.unsetAttributes == .empty:
-            RuleID.adobe("P7").fire()
             return .text("")
         case .unset: return .problem(.attributeUnset)
         case .increment, .append, .remove: return .problem(.attributeInstruction)
@@ -68,7 +66,6 @@ struct ProfileFields {
                 findings.append(FindingRow.tagUnmapped.at(path.dot(tag.rawValue)))
                 continue
             }
-            RuleID.adobe("P8").fire()
             set(field, present.contains(tag) ? "true" : "false", path)
         }
     }
@@ -80,7 +77,6 @@ struct ProfileFields {
                 findings.append(FindingRow.identifierUnmapped.at("\(path).kind"))
                 continue
             }
-            RuleID.adobe("P9").fire()
             set(field, identifier.value, path)
         }
         guard texts.isEmpty else { return }
@@ -89,7 +85,6 @@ struct ProfileFields {
     }
 
     private mutating func set(_ field: String, _ text: String, _ path: String) {
-        RuleID.adobe("P2").fire()
         if let other = texts[field], other != .string(text) {
             findings.append(FindingRow.fieldTwice.at(path, detail: "field \(field)"))
         }

@@ -8,7 +8,6 @@ enum Identity {
 
     /// Returns the identity that the adapter generates for an installation, the same on every machine for the same number.
     static func made(for subject: Subject, _ generation: Int) -> String {
-        RuleID.adobe("I1").fire()
         let name = String(joining: "adobe.ecid:", subject.rawValue, "#", generation.description)
         let digest = SHA256.digest(of: name.utf8)
         return String(unsafeUninitializedCapacity: 38) { room in

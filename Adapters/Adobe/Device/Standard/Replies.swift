@@ -49,7 +49,6 @@ enum RetryPolicy: CaseIterable {
         where hasOwnSuccess && row.meaning == .refused && reply.isSuccess && settings.successStatuses == .any2xx:
             return .accepted
         case .replied(let reply) where self == .hits && reply.redirects(within: settings.base):
-            RuleID.adobe("Q12").fire()
             return .accepted
         // A fault of the service does not complete an opt-out.
         case .replied(let reply) where endsReach && (reply.status >= 500 || reply.status == 429): return .retry
@@ -58,7 +57,6 @@ enum RetryPolicy: CaseIterable {
             guard words.contains(failure.code) else {
                 return settings.noAnswer == .retry || endsReach ? .retry : .refused
             }
-            RuleID.adobe("Q6").fire()
             return .retry
         }
     }

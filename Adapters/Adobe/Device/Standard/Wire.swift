@@ -95,11 +95,9 @@ struct RequestMaker {
 
     /// Content type and accepted types: on requests without a body, too.
     private static let headers = [WireHeader("Content-Type", "application/json"), WireHeader("Accept", "*/*")]
-    private static let trackingRules: [RuleID] = ["T2", "T4", "Q10"].map(RuleID.adobe)
     private static let contentType = [WireHeader("Content-Type", "application/json")]
 
     func tracking(_ message: PushMessage, _ action: PushAction) -> WireRequest {
-        for rule in Self.trackingRules { rule.fire() }
         let isPostback = settings.trackingForm == .postback
         let call = TrackingCall(
             broadlogID: message.broadlogID ?? "",
@@ -110,18 +108,13 @@ struct RequestMaker {
         )
         let url = TrackingCall.table.query(call, after: String(joining: settings.base, "/r/"), leaving: ",")
         guard isPostback else { return WireRequest("GET", url, headers: Self.headers) }
-        RuleID.adobe("T5").fire()
         return WireRequest("POST", url, headers: Self.contentType, body: Array("{}".utf8))
     }
 
-    func registration(_ platform: String) -> WireRequest {
-        RuleID.adobe("R2").fire()
-        return profile(platform, [:], Self.headers)
-    }
+    func registration(_ platform: String) -> WireRequest { profile(platform, [:], Self.headers) }
 
     func attributes(_ platform: String, _ fields: JSONObject) -> WireRequest {
-        RuleID.adobe("P1").fire()
-        return profile(platform, fields, Self.contentType)
+        profile(platform, fields, Self.contentType)
     }
 
     private func profile(_ platform: String, _ fields: JSONObject, _ headers: [WireHeader]) -> WireRequest {
@@ -149,7 +142,6 @@ struct RequestMaker {
     }
 
     func optOut() -> WireRequest {
-        RuleID.adobe("I8").fire()
         let call = OptOutCall(organizationID: settings.organizationID, ecid: ecid)
         let address = String(joining: settings.identityBase, "/demoptout.jpg")
         return WireRequest("GET", OptOutCall.table.query(call, after: address, leaving: "@"))

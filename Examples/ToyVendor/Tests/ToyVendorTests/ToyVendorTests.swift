@@ -24,7 +24,7 @@ import ToyVendorSimulator
     @Test(arguments: Conversation.all(at: "../../Goldens"))
     func converses(_ conversation: Conversation) throws { try conversation.check(on: Self.harness.get()) }
 
-    @Test(.shows("toy/1", "toy/2", "toy/3", "toy/4", "toy/5", "toy/6", of: ToyAdapter.self))
+    @Test(.shows("toy/1", "toy/2", "toy/3", "toy/4", "toy/5", "toy/6"))
     func `a saying has its fields`() throws {
         let harness = try AdapterHarness<ToyAdapter>(
             settings: ["address": "https://toy.example.com/", "key": "toy-key-1"],
@@ -43,7 +43,7 @@ import ToyVendorSimulator
     }
 
     @Test(
-        .shows("toy/6", "toy/7", "toy/8", of: ToyAdapter.self),
+        .shows("toy/6", "toy/7", "toy/8"),
         arguments: [
             (status: 202, meaning: ReplyMeaning.accepted), (401, .suspend), (408, .retry), (404, .refused),
             (503, .retry),

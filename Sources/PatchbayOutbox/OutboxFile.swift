@@ -181,6 +181,8 @@ final class OutboxFile {
     // MARK: Bytes of closed files
 
     static func read(_ path: String, at offset: Int, count: Int) throws(OutboxError) -> [UInt8] {
+        // Without capacity, the initializer below writes to the empty array that all threads share.
+        guard count > 0 else { return [] }
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { throw OutboxError(.io, "\(path) cannot be read: \(systemText()).") }
         defer { close(descriptor) }

@@ -76,6 +76,8 @@ final class FileDescriptor {
 
     /// Reads `count` bytes at an offset.
     func read(_ count: Int, at offset: Int) throws(FileError) -> [UInt8] {
+        // Without capacity, the initializer below writes to the empty array that all threads share.
+        guard count > 0 else { return [] }
         var failure: FileError?
         let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
             while filled < count, failure == nil {

@@ -323,8 +323,10 @@ import Testing
         let result = try await bench.shell(
             """
             mkfifo pipe; "$PATCHBAY" migrate plan --from neutral.contacts --to neutral.contacts --html plan.html < pipe & command=$!
-            exec 3> pipe; head -1 in.ndjson >&3; sleep 0.5
-            kill -INT $command; wait $command; echo $?
+            exec 3> pipe; head -1 in.ndjson >&3
+            # A signal before the command listens is lost.
+            (sleep 0.5; while kill -INT $command; do sleep 5; done) 3>&- >/dev/null 2>&1 &
+            wait $command; echo $?
             """
         )
         #expect(result.output == "130\n")

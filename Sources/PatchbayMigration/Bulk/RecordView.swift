@@ -80,6 +80,9 @@ struct RecordView: BitwiseCopyable {
         init() {}
 
         init(_ text: Stretch) { (isThere, self.text) = (true, text) }
+
+        /// The text as a point in time; nil if it is absent or none.
+        var timestamp: Timestamp? { isThere ? Timestamp(text: text.text) : nil }
     }
 
     struct DeviceView: BitwiseCopyable {
@@ -315,33 +318,38 @@ struct RecordView: BitwiseCopyable {
 extension Contact {
     /// Creates a contact with the consent decisions of a view, and with its identifiers if `isIdentified` is true.
     init(consentOf view: RecordView, isIdentified: Bool = false) {
-        func text(_ detail: RecordView.Detail) -> String? { detail.isThere ? detail.text.text : nil }
-        func instant(_ detail: RecordView.Detail) -> Timestamp? { text(detail).flatMap { Timestamp(text: $0) } }
         self.init(
             identifiers: (0..<(isIdentified ? view.identifierCount : 0)).map { index in
                 let each = view.identifiers + index
                 return Identifier(IdentifierKind(rawValue: each.pointee.name.text), each.pointee.value.text.text)
             },
-            subscriptions: (0..<view.subscriptionCount).map { index in
-                let each = view.subscriptions + index
-                return Subscription(
-                    channel: Channel(rawValue: each.pointee.names.channel.text),
-                    topic: each.pointee.topic == Lexicon.none ? nil : each.pointee.names.topic.text,
-                    state: Lexicon.states[each.pointee.state],
-                    changedAt: instant(each.pointee.changedAt),
-                    source: text(each.pointee.source)
-                )
-            },
-            consents: (0..<view.consentCount).map { index in
-                let each = view.consents + index
-                let isOfAll = each.pointee.channel == Lexicon.none
-                return Consent(
-                    purpose: Purpose(rawValue: each.pointee.names.purpose.text),
-                    channel: isOfAll ? nil : Channel(rawValue: each.pointee.names.channel.text),
-                    state: Lexicon.answers[each.pointee.state],
-                    changedAt: instant(each.pointee.changedAt)
-                )
-            }
+            subscriptions: (0..<view.subscriptionCount).map { Subscription(view.subscriptions[$0]) },
+            consents: (0..<view.consentCount).map { Consent(view.consents[$0]) }
+        )
+    }
+}
+
+extension Subscription {
+    /// Creates the subscription at a place in a chunk.
+    init(_ view: RecordView.SubscriptionView) {
+        self.init(
+            channel: Channel(rawValue: view.names.channel.text),
+            topic: view.topic == Lexicon.none ? nil : view.names.topic.text,
+            state: Lexicon.states[view.state],
+            changedAt: view.changedAt.timestamp,
+            source: view.source.isThere ? view.source.text.text : nil
+        )
+    }
+}
+
+extension Consent {
+    /// Creates the consent at a place in a chunk.
+    init(_ view: RecordView.ConsentView) {
+        self.init(
+            purpose: Purpose(rawValue: view.names.purpose.text),
+            channel: view.channel == Lexicon.none ? nil : Channel(rawValue: view.names.channel.text),
+            state: Lexicon.answers[view.state],
+            changedAt: view.changedAt.timestamp
         )
     }
 }

@@ -109,6 +109,9 @@ final class ConsentEvidence {
         reader = try ConsentReader(migration)
     }
 
+    /// The digits of a digest, in quotes.
+    private static let quotedDigest = 66
+
     static let raised = FindingRow(
         "migration.consent.raised",
         .error,
@@ -161,7 +164,7 @@ final class ConsentEvidence {
 
     /// Stores the consent decisions of a record before a mapping changes them.
     func begin(_ view: RecordView) {
-        before = ConsentWords(Contact(consentOf: view))
+        before = ConsentWords(view)
         key = nil
         if view.identifierCount > 0 {
             let first = view.identifiers[0]
@@ -199,18 +202,19 @@ final class ConsentEvidence {
     // MARK: Lines
 
     private func append(number: Int, _ raised: [ConsentWords.Subject]) {
-        let subjects = before.subjects(and: after)
-        guard !subjects.isEmpty else { return }
+        let decisions = before.aligned(with: after)
+        guard !decisions.isEmpty else { return }
         let name = key.map { key in
             var digest = salted
             digest.add(key)
-            return digest.finish().hexText
+            return digest.finish()
         }
-        for subject in subjects {
-            let (old, new) = (before[subject], after?[subject])
+        for (subject, old) in decisions {
+            let new = after?[subject]
             writer.reset()
             writer.beginObject()
-            writer.member(known: "contact", name ?? "")
+            writer.name(known: "contact")
+            writer.ascii(atMost: Self.quotedDigest) { (name ?? []).putQuotedHex(in: $0) }
             let digest = name == nil ? writer.bytes.count - 1 : nil
             writer.name(known: "record")
             let place = writer.bytes.count
@@ -239,6 +243,22 @@ final class ConsentEvidence {
         guard isRead else { return "unread" }
         guard let new else { return "notCarried" }
         return new.text == old?.text ? "kept" : "lowered"
+    }
+}
+
+extension [UInt8] {
+    /// Stores two lower-case hexadecimal digits per byte, in quotes. Returns the number of bytes.
+    fileprivate func putQuotedHex(in room: UnsafeMutableBufferPointer<UInt8>) -> Int {
+        func digit(_ value: UInt8) -> UInt8 { value < 10 ? 0x30 + value : 0x57 + value }
+        var end = 0
+        func put(_ byte: UInt8) { (room[end], end) = (byte, end + 1) }
+        put(UInt8(ascii: "\""))
+        for byte in self {
+            put(digit(byte >> 4))
+            put(digit(byte & 15))
+        }
+        put(UInt8(ascii: "\""))
+        return end
     }
 }
 

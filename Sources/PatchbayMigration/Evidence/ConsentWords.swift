@@ -69,11 +69,19 @@ struct ConsentWords: Hashable {
 
     init(_ contact: Contact) {
         for each in contact.subscriptions { add(each) }
-        for each in contact.consents {
-            let subject = Subject(purpose: each.purpose, channel: each.channel, isSubscription: false)
-            let answer = Answer(each.state)
-            add(Word(answer: answer, text: each.state.rawValue, changedAt: each.changedAt), to: subject, most: false)
-        }
+        for each in contact.consents { add(each) }
+    }
+
+    /// The decisions of a record of the bulk path.
+    init(_ view: RecordView) {
+        for index in 0..<view.subscriptionCount { add(Subscription(view.subscriptions[index])) }
+        for index in 0..<view.consentCount { add(Consent(view.consents[index])) }
+    }
+
+    private mutating func add(_ each: Consent) {
+        let subject = Subject(purpose: each.purpose, channel: each.channel, isSubscription: false)
+        let word = Word(answer: Answer(each.state), text: each.state.rawValue, changedAt: each.changedAt)
+        add(word, to: subject, most: false)
     }
 
     private mutating func add(_ each: Subscription, most: Bool = false) {
@@ -117,11 +125,11 @@ struct ConsentWords: Hashable {
         target.said.filter { target.holding($0.subject) == .yes && holding($0.subject) != .yes }.map(\.subject)
     }
 
-    /// The subjects of this and other decisions, sorted.
-    func subjects(and other: ConsentWords?) -> [Subject] {
-        let own = said.map(\.subject)
-        let further = other?.said.map(\.subject).filter { place(of: $0) == nil } ?? []
-        return further.isEmpty ? own : (own + further).sorted()
+    /// The decisions, and nil for each subject that only the other decisions have, sorted by subject.
+    func aligned(with other: ConsentWords?) -> [(subject: Subject, word: Word?)] {
+        let own = said.map { ($0.subject, Word?.some($0.word)) }
+        let further = other?.said.filter { place(of: $0.subject) == nil } ?? []
+        return further.isEmpty ? own : (own + further.map { ($0.subject, nil) }).sorted { $0.0 < $1.0 }
     }
 
     /// Whether the other decisions differ from these.

@@ -83,8 +83,10 @@ extension AcousticServer {
 
     // MARK: Failures
 
-    public func verdict(on pending: Pending<Self>, afterFailureOf exchange: Exchange<Self>) -> Verdict<Self>? {
-        guard exchange.mayHaveWorked, exchange.outcome.reply?.status != 503 else { return nil }
+    public func verdict(on pending: Pending<Self>, afterFailureOf exchange: Exchange<Self>, isUncertain: Bool)
+        -> Verdict<Self>?
+    {
+        guard isUncertain else { return nil }
         return switch exchange.endpoint {
         case .events where settings.uncertainEvents == .reject: .rejected(ServerFinding.eventUnknown.at("action.event"))
         case .createList: .rejected(ServerFinding.listUncertain.at("action"))

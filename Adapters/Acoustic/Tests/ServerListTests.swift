@@ -149,7 +149,7 @@ import Testing
         )
         #expect(try driver.ask("c-1", make(), seconds: 5)?.answer == ["contactListId": "880102"])
         #expect(driver.body(driver.sent("createList")[1]).contains("<VISIBILITY>0</VISIBILITY></CreateContactList>"))
-        for uncertainty in [Outcome.lost, .replied(ServerFixture.yes())] {
+        for uncertainty in [Outcome.lost, .replied(ServerFixture.yes()), .replied(WireResponse(200))] {
             driver.instead = [("createList", uncertainty)]
             #expect(try driver.ask("c-1", make(), seconds: 60)?.finding?.code == "acoustic.server.list.uncertain")
         }

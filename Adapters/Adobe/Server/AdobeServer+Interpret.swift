@@ -6,9 +6,11 @@ import PatchbayModel
 extension AdobeServer {
     // MARK: Failures
 
-    /// Counts faults of the server, and sets back a request that must not be repeated: it is preceded by a query, even if the
+    /// Counts faults of the server. Restarts with a query instead of repeating a request that must not be repeated, even if the
     /// vendor surely did not process it, because another client may have done the same (B12, B25).
-    public func verdict(on pending: Pending<Self>, afterFailureOf exchange: Exchange<Self>) -> Verdict<Self>? {
+    public func verdict(on pending: Pending<Self>, afterFailureOf exchange: Exchange<Self>, isUncertain: Bool)
+        -> Verdict<Self>?
+    {
         let isFault = exchange.outcome.reply?.status == 500
         let isAgain = exchange.endpoint.isJournaled
         guard isFault || isAgain else { return nil }

@@ -290,7 +290,16 @@ private final class Reading {
 
     /// Handles a success that the settings do not trust: the vendor may have processed the request or not.
     private func unsaid(_ answer: AltcraftAnswer, _ memory: inout AltcraftMemory) -> Result {
-        memory.markUncertain(endpoint, contact, sent, pending)
+        if endpoint == .tokenUpdate, let address = sent.address {
+            // A refused update leaves the old token confirmed, but messages may reach the new one.
+            let isReachable = memory.holding(of: contact, at: sent.oldAddress)?.mayBeSubscribed ?? true
+            memory.change(contact, at: address) { holding in
+                holding.status = nil
+                holding.mayBeSubscribed = holding.mayBeSubscribed || isReachable
+            }
+        } else {
+            memory.markUncertain(endpoint, contact, sent, pending)
+        }
         if let on = stay(&memory) { return on }
         return .rejected(FindingRow.replyErrorRefused.at(detail: detail), answer: answer.json)
     }

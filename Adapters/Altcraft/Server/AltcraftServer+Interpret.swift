@@ -70,12 +70,15 @@ extension AltcraftServer {
         return halved(exchange.operations, rejecting: rejection)
     }
 
-    public func verdict(on pending: Pending<Self>, afterFailureOf exchange: Exchange<Self>) -> Verdict<Self>? {
+    public func verdict(on pending: Pending<Self>, afterFailureOf exchange: Exchange<Self>, isUncertain: Bool)
+        -> Verdict<Self>?
+    {
         let code = exchange.outcome.reply?.code
         // An unreadable success may mean that the request was processed.
         let isTrouble = code.map { $0 == 0 || (500...599).contains($0) } ?? false
-        let isUncertain = (exchange.mayHaveWorked || isTrouble) && code != 503
-        guard exchange.endpoint.isJournaled, isUncertain, settings.uncertainDelivery == .reject else { return nil }
+        guard exchange.endpoint.isJournaled, isUncertain || isTrouble, code != 503,
+            settings.uncertainDelivery == .reject
+        else { return nil }
         return .rejected(ServerFinding.uncertainDelivery.at("action"))
     }
 

@@ -255,6 +255,18 @@ import Testing
         #expect(scene.request(.unregister) != nil)
     }
 
+    @Test func `a token update that is not trusted counts as refused, and messages may reach both tokens`() throws {
+        let (old, new) = (Corpus.phone, Fixture.renewedPhone)
+        var scene = try Scene(["errorInSuccess": "reject"])
+        scene.stand("subscribed")
+        let update = scene.verdict(.registerDevice(new), .replied(WireResponse(200, json: ["error": 7])))
+        #expect(update.verdict?.isRejected == true)
+        let person = scene.adapter.person("aino")
+        #expect(scene.memory.confirmed(of: person)?.address == PushAddress(old))
+        let reachable = scene.memory.reachable(person).map(\.address.token)
+        #expect(Set(reachable) == Set([old, new].compactMap { PushAddress($0)?.token }))
+    }
+
     @Test func `a query that no longer finds the old token completes an update without a reply`() throws {
         let driver = try Driver()
         driver.deliver(Driver.operation(RequestTests.subscribe, "s", contact: "aino"))

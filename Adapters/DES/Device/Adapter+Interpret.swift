@@ -362,6 +362,7 @@ private struct Reading {
         for head in heads {
             guard let change = InboxTag(of: head.operation), let tags = memory.inbox?[change.message] else { continue }
             memory.inbox?[change.message] = change.applied(to: tags)
+            memory.uncertainTags?.removeAll { $0 == change.place }
         }
     }
 
@@ -390,7 +391,7 @@ private struct Reading {
         case .inbox:
             guard body.object != nil else { return unreadable(head) }
             let messages = Inbox.messages(body)
-            memory.inbox = Inbox.tags(messages)
+            (memory.inbox, memory.uncertainTags) = (Inbox.tags(messages), nil)
             return end(["messages": .array(messages)])
         case .geofences: return body.object == nil ? unreadable(head) : end(Geofences.answer(body))
         case .remoteConfig:

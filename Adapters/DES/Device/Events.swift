@@ -247,7 +247,8 @@ struct EventBatch {
         guard let tags = inbox[change.message] else {
             return .rejected(FindingRow.inboxUnknown.at("action.event.attributes.messageId"))
         }
-        guard !tagged.contains(change.place), change.applied(to: tags) == tags else { return nil }
+        let isUncertain = tagged.contains(change.place) || memory.uncertainTags?.contains(change.place) == true
+        guard !isUncertain, change.applied(to: tags) == tags else { return nil }
         return .unchanged(FindingRow.inboxUnchanged.at("action.event"))
     }
 

@@ -127,7 +127,9 @@ public struct DESMemory: AdapterMemory {
     /// replay must not count it again.
     var counted: [String]?
     /// The tags of each message of the inbox as last fetched for the present contact; nil before the first fetch.
-    var inbox: [String: [String]]?
+    var inbox: [String: [String]]? { didSet { if inbox == nil { uncertainTags = nil } } }
+    /// The messages and tags that a request without a reply may have changed.
+    var uncertainTags: [[String]]?
     /// The remote configuration.
     var remote = RemoteConfig()
     /// The queue whose first operation is kept. It blocks other requests until its next attempt.
@@ -336,7 +338,11 @@ public struct DESMemory: AdapterMemory {
         case .client: registration = nil
         case .pushToken, .pushTokenRemoval: (pushToken, isPushUncertain) = (nil, true)
         case .contact, .anonymousContact: isIdentityUncertain = true
-        case .events where inbox != nil && operations.contains { InboxTag(of: $0.operation) != nil }: inbox = nil
+        case .events where inbox != nil:
+            for place in operations.compactMap({ InboxTag(of: $0.operation)?.place }) {
+                let others = (uncertainTags ?? []).filter { $0 != place }
+                uncertainTags = others + [place]
+            }
         default: break
         }
     }

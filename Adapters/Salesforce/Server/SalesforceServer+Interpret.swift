@@ -17,7 +17,7 @@ extension SalesforceServer {
         }
     }
 
-    /// Reads the REST host that comes with a token. A client that is refused once asks once more.
+    /// Reads the REST host that comes with a token. A client that is refused requests a token once more.
     public func interpretException(_ exchange: Exchange<Self>, _ row: ReplyRow, memory: inout Memory)
         -> Interpretation<Self>?
     {
@@ -36,8 +36,9 @@ extension SalesforceServer {
         exchange.retryAfter ?? exchange.outcome.reply?.retryAfterInBody
     }
 
-    public func verdict(on pending: Pending<Self>, afterFailureOf exchange: Exchange<Self>) -> Verdict<Self>? {
-        let isUncertain = exchange.mayHaveWorked && exchange.outcome.reply?.status != 503
+    public func verdict(on pending: Pending<Self>, afterFailureOf exchange: Exchange<Self>, isUncertain: Bool)
+        -> Verdict<Self>?
+    {
         guard exchange.endpoint == .event, isUncertain, settings.uncertainEvents == .reject else { return nil }
         return .rejected(ServerFinding.eventUnknown.at("action.event"))
     }

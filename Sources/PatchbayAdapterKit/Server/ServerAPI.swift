@@ -3,9 +3,9 @@ public import PatchbayModel
 
 /// A server API on the base that all server APIs share.
 ///
-/// The base decides what comes first: operations that need no request are completed, a pause is kept, a token is requested,
-/// and then the first operation is sent with those that share its request. It also treats replies about tokens, temporary
-/// failures and suspensions alike. An adapter gives a table of ``conventions`` and the functions below, which know its
+/// The base decides what comes first: operations that need no request are completed, the lane waits until a pause ends, a
+/// token is requested, and then the first operation is sent with those that share its request. It also treats replies about
+/// tokens, temporary failures and suspensions alike. An adapter gives a table of ``conventions`` and the functions below, which know its
 /// requests and its replies.
 public protocol ServerAPI: ContactAPI where Memory: ServerAPIMemory, Step: ServerStep {
     /// The tables that the base uses.
@@ -23,7 +23,8 @@ public protocol ServerAPI: ContactAPI where Memory: ServerAPIMemory, Step: Serve
 
     // MARK: Planning
 
-    /// Returns the verdicts of operations that need no request, or that must start again. Only these are settled now.
+    /// Returns the verdicts of operations that need no request, or that must start again. If there are any, the plan settles
+    /// only these.
     func settled(in pending: PendingOperations<Self>) -> [OperationID: Verdict<Self>]
     /// Returns the request for a token. The default is nil, for an API without tokens.
     func tokenRequest(_ memory: Memory) -> WireRequest?
@@ -34,24 +35,29 @@ public protocol ServerAPI: ContactAPI where Memory: ServerAPIMemory, Step: Serve
 
     // MARK: Replies
 
-    /// Interprets an exchange that the base would treat wrongly. The default returns nil: the base treats it.
+    /// Interprets an exchange before the base does. The default returns nil, which leaves it to the base.
     func interpretException(_ exchange: Exchange<Self>, _ row: ReplyRow, memory: inout Memory) -> Interpretation<Self>?
     /// Whether a reply refuses the token. The default is status 401.
     func refusesToken(_ reply: WireResponse) -> Bool
-    /// Interprets an accepted request. Returns nil if the reply lacks what the vendor documents, which counts as no reply.
+    /// Interprets an accepted request. Returns nil if the reply lacks what the vendor documents: the request is repeated as
+    /// after a failure, and its effect is uncertain.
     func interpretAccepted(_ exchange: Exchange<Self>, memory: inout Memory) -> Interpretation<Self>?
     /// Interprets a refused request.
     func interpretRefusal(_ exchange: Exchange<Self>, _ finding: FindingRow) -> Interpretation<Self>
     /// Returns the verdict of an operation that must not simply be sent again after a temporary failure. The default returns
     /// nil.
-    func verdict(on pending: Pending<Self>, afterFailureOf exchange: Exchange<Self>) -> Verdict<Self>?
+    ///
+    /// `isUncertain` is true if the vendor may have processed the request.
+    func verdict(on pending: Pending<Self>, afterFailureOf exchange: Exchange<Self>, isUncertain: Bool) -> Verdict<
+        Self
+    >?
     /// Returns the delay that the vendor asks for. The default is the header `Retry-After`.
     func requestedDelay(_ exchange: Exchange<Self>) -> Duration?
     /// Returns the finding for a suspended provider. The default names the HTTP status.
     func suspension(_ row: FindingRow, after exchange: Exchange<Self>) -> Finding
 }
 
-/// An operation's progress that limits its request.
+/// The progress of an operation at a server API.
 public protocol ServerStep {
     /// The maximum number of operations in its request, after a refusal of a larger group; nil for no limit.
     var most: Int? { get set }
@@ -144,12 +150,12 @@ extension EngagementOperation {
 
 extension ServerAPI {
     public func examine(_ operation: EngagementOperation) -> [Finding] {
-        let content = problems(ofContentIn: operation)
+        let content = allProblems(ofContentOf: operation)
         if content.contains(where: { $0.severity == .foreign }) { return content }
         return problems(ofKeyOf: operation) + problems(ofOptionsOf: operation) + content
     }
 
-    private func problems(ofContentIn operation: EngagementOperation) -> [Finding] {
+    private func allProblems(ofContentOf operation: EngagementOperation) -> [Finding] {
         let findings = Self.conventions.findings
         return switch operation.action {
         case .switchContact: [findings.contactSwitch.at("action.switch")]
@@ -220,7 +226,11 @@ extension ServerAPI {
 
     public func requestedDelay(_ exchange: Exchange<Self>) -> Duration? { exchange.retryAfter }
 
-    public func verdict(on pending: Pending<Self>, afterFailureOf exchange: Exchange<Self>) -> Verdict<Self>? { nil }
+    public func verdict(
+        on pending: Pending<Self>,
+        afterFailureOf exchange: Exchange<Self>,
+        isUncertain: Bool
+    ) -> Verdict<Self>? { nil }
 
     public func suspension(_ row: FindingRow, after exchange: Exchange<Self>) -> Finding {
         row.at(detail: exchange.outcome.reply.map { "HTTP \($0.status)" })
@@ -245,24 +255,33 @@ extension ServerAPI {
                 return memory.server.interpretRefusedToken(exchange) ?? suspended(exchange, tokens.refusedTwice)
             }
         }
-        if row.meaning == .retry { return interpretFailure(exchange, memory: &memory) }
+        if row.meaning == .retry {
+            // With 503, the vendor says that it did not process the request.
+            let isUncertain = exchange.mayHaveWorked && exchange.outcome.reply?.status != 503
+            return interpretFailure(exchange, isUncertain: isUncertain, memory: &memory)
+        }
         memory.server.noteReply(at: exchange.moment.now)
         switch row.meaning {
         case .suspend: return suspended(exchange, row.finding ?? conventions.findings.forbidden)
         case .refused: return interpretRefusal(exchange, row.finding ?? conventions.findings.refused)
         case .accepted, .retry:
-            return interpretAccepted(exchange, memory: &memory) ?? interpretFailure(exchange, memory: &memory)
+            return interpretAccepted(exchange, memory: &memory)
+                ?? interpretFailure(exchange, isUncertain: true, memory: &memory)
         }
     }
 
     /// Interprets a temporary failure: every lane waits, and the operations' own delays grow.
-    public func interpretFailure(_ exchange: Exchange<Self>, memory: inout Memory) -> Interpretation<Self> {
+    private func interpretFailure(
+        _ exchange: Exchange<Self>,
+        isUncertain: Bool,
+        memory: inout Memory
+    ) -> Interpretation<Self> {
         memory.server.stayAway(exchange, asked: requestedDelay(exchange), Self.conventions.pace) { pending in
-            verdict(on: pending, afterFailureOf: exchange)
+            verdict(on: pending, afterFailureOf: exchange, isUncertain: isUncertain)
         }
     }
 
-    /// Suspends the provider until a person acts. The operations stay where they are.
+    /// Suspends the provider until a person acts. The operations stay pending.
     public func suspended(_ exchange: Exchange<Self>, _ row: FindingRow) -> Interpretation<Self> {
         var meaning = Interpretation<Self>(exchange.operations) { .inProgress($0.step) }
         meaning.suspension = suspension(row, after: exchange)

@@ -48,7 +48,7 @@ enum Vendors {
             modules.flatMap(\.apis).flatMap { $0.descriptor.tables.findings } + files.flatMap(\.findings)
             + Migration.findings
         let rows = all.filter { $0.code == code }
-        // A code with several sentences does not say which one applies.
+        // A code with several sentences does not determine which one applies.
         let reasons = Set(rows.map(\.reason))
         return reasons.count == 1 ? reasons.map { "\($0) (\(code))" }[0] : code
     }

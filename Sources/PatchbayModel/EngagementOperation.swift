@@ -270,7 +270,7 @@ public enum Action: ScannedValue {
     }
 
     public init(json: JSONValue, at path: String) throws(ModelError) {
-        // Files that people wrote before the name changed call an unregistration a farewell.
+        // Accepts the former name of an unregistration, which files may contain that people wrote before it changed.
         let isFormerName = json["kind"]?.string == "farewell"
         let kind: Kind = isFormerName ? .unregister : try ObjectReader(json, at: path, known: nil).required("kind")
         let content = kind.content.description

@@ -4,13 +4,15 @@
 ///
 /// | part | form |
 /// |---|---|
-/// | time | the capture's waiting time minus the previous one's, as a zigzag number (0, -1, 1, -2 … are 0, 1, 2, 3 …) |
-/// | end | the number of trailing bytes copied from the end of the other body |
+/// | time | the capture's `since` minus the previous one's, as a zigzag number (0, -1, 1, -2 … are 0, 1, 2, 3 …) |
+/// | end | the number of trailing bytes copied from the end of the previous body |
 /// | steps, until the delta ends | the number of bytes copied from the same position, the number of new bytes, the new bytes |
 ///
 /// Every number is a varint: seven bits per byte, lowest first. The eighth bit is set if more bytes follow.
 enum BodyDelta {
-    /// Writes the delta.
+    /// Writes the delta of a body to another one into a buffer.
+    ///
+    /// - Returns: The number of bytes written; nil if the buffer is too small.
     static func write(
         _ body: UnsafeRawBufferPointer,
         after other: UnsafeRawBufferPointer,
@@ -53,7 +55,7 @@ enum BodyDelta {
             guard let kept = number(&rest), let count = number(&rest), count <= rest.count,
                 kept <= max(0, other.body.count - Int(end) - body.count)
             else { return nil }
-            body += other.body[body.count..<body.count + Int(kept)]
+            if kept > 0 { body += other.body[body.count..<body.count + Int(kept)] }
             body += rest.prefix(Int(count))
             rest = rest.dropFirst(Int(count))
         }

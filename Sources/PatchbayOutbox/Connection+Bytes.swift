@@ -15,8 +15,8 @@ extension Connection {
         }
     }
 
-    /// Takes the lock that every writer of a file with a write-ahead log takes, whatever the file contains. Also takes a lock
-    /// that prevents other processes from removing the log.
+    /// Takes the lock that every writer of a file with a write-ahead log takes, even if the file's content is damaged. Also
+    /// takes a lock that prevents other processes from removing the log.
     ///
     /// Use it only on a connection that does nothing else.
     ///

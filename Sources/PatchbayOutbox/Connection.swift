@@ -166,13 +166,13 @@ final class Connection {
         return try statement.step() ? statement.value(0) : .null
     }
 
-    /// Whether a transaction is open: between BEGIN and its end, also if SQLite itself rolled back.
+    /// Whether a transaction is open. It is false again after a commit or rollback, including a rollback by SQLite itself.
     var isInTransaction: Bool { sqlite3_get_autocommit(handle) == 0 }
 
     /// Whether SQLite would refuse every change, because of the file's permissions or its header.
     var isReadOnly: Bool { sqlite3_db_readonly(handle, "main") == 1 }
 
-    /// The number of statements still running. It is zero after every call of the store.
+    /// The number of statements that are still running. It is zero between two calls of the store.
     var runningStatements: Int {
         var count = 0
         var next = sqlite3_next_stmt(handle, nil)

@@ -1,6 +1,6 @@
 /// A damaged file that is locked against writers until it is released. Meanwhile a recovery reads it and moves it away.
 ///
-/// Other processes that want to commit wait for the lock. When they get it, they notice that the file is gone.
+/// Other processes that want to commit wait for the lock. When they get it, they detect that the file was moved away.
 final class HeldFile {
     /// The connection from which its rows are read.
     let source: Connection
@@ -12,7 +12,7 @@ final class HeldFile {
     /// - Throws: `busy` if another process writes for longer than five seconds; the errors of opening and locking.
     init(_ path: String) throws(OutboxError) {
         source = try Connection(.file(path), .readWrite)
-        // A damaged schema table does not stop the reading.
+        // With this setting, SQLite reads the file even if its schema table is damaged.
         try? source.script("PRAGMA writable_schema = ON")
         do {
             try source.script("BEGIN IMMEDIATE")

@@ -1,4 +1,4 @@
-/// Limits on how much of the pending rows is read and kept at once. Simulations of few operations use lower ones.
+/// Limits on how many pending rows are read and kept at once. Simulations of few operations use lower limits.
 package struct LookSizes: Sendable {
     /// The maximum number of rows read at once in the order of capture.
     package var portion = 1_088
@@ -8,9 +8,9 @@ package struct LookSizes: Sendable {
     package init() {}
 }
 
-/// An index of one lane's ready rows: which queues there are, and which rows they contain, in order.
+/// An index of one lane's ready rows: the queues, and the rows of each queue in order.
 ///
-/// It is kept from one window to the next, so that a row is searched for once and not at every plan. Its owner reports every
+/// Its owner keeps it from one window to the next, so that a row is searched for once and not at every plan, and reports every
 /// row that enters or leaves. Every other change to the lane's rows makes the index stale; it is then rebuilt.
 package struct LaneIndex: Sendable {
     /// The known rows of one queue.
@@ -54,8 +54,8 @@ package struct LaneIndex: Sendable {
     var end: Int64 { if case .rows(let end) = reach { end } else { 0 } }
     /// The state of the store that this index describes.
     package internal(set) var version: IndexVersion?
-    /// Whether the last selected rows come from a single queue, or are all known rows of their queues. If so, outcomes among
-    /// them take no queue's share of the places, and the selection may be reused for a while.
+    /// Whether the last selected rows come from a single queue, or are all known rows of their queues. If so, the selection
+    /// stays fair to all queues while some of its rows complete, and may be reused until more of them have.
     package internal(set) var isEven = false
     /// Whether any queue of the lane may be closed.
     var mayBeClosed = false
@@ -68,7 +68,7 @@ package struct LaneIndex: Sendable {
     /// Creates an empty index.
     package init() {}
 
-    /// Adds a row that was just captured and is ready.
+    /// Adds a row that was just captured and is not held.
     package mutating func enter(_ sequence: Int64, queue name: String) {
         if let place = places[name] {
             guard queues[place].isComplete else { return }
@@ -282,7 +282,7 @@ extension ArraySlice<Int64> {
         return low < endIndex && self[low] == number ? low - startIndex : nil
     }
 }
-/// Identifies a state of a store's rows, as far as an index cannot follow the changes itself.
+/// Identifies a state of a store's rows, apart from the changes that are reported to an index.
 package struct IndexVersion: Equatable, Sendable {
     /// The number of changes by this store that are not reported to any index.
     var upheavals: Int
@@ -298,7 +298,7 @@ extension OutboxStore {
         IndexVersion(upheavals: upheavals, data: try foreignVersion())
     }
 
-    /// Simulates a commit by another process on this store's connection, for tests.
+    /// Makes the store assume that another process has committed. It is called when the store is woken up, and by tests.
     package func noteForeignCommit() {
         foreignCommits += 1
         (versionAtHand, notedEndings) = (nil, nil)

@@ -11,7 +11,7 @@ import Synchronization
 /// If the store is suspended while the file is being extended, the file stays open for a few more milliseconds, without a lock.
 final class LogFile: Sendable {
     private struct State {
-        /// The last known size of the file in bytes; the maximum value once the file could not be extended.
+        /// The last known size of the file in bytes; `Int64.max` after an extension has failed.
         var size: Int64 = 0
         var isGrowing = false
     }
@@ -31,13 +31,13 @@ final class LogFile: Sendable {
     /// The number of bytes that must stay free on the volume: 16 MiB.
     private static let leastFree: UInt64 = 16 << 20
 
-    /// Returns whether a volume with `free` bytes may give some of them to the log ahead of time.
+    /// Returns whether the log may be extended by `count` bytes ahead of time on a volume with `free` free bytes.
     static func mayGrow(by count: UInt64, free: UInt64) -> Bool { free >= leastFree + count }
 
     /// Checks whether the caller should extend the file with ``grow(behind:)``.
     ///
     /// - Parameter end: The end of the last commit, as a file offset.
-    /// - Returns: Whether to extend it. The result is true only once until ``grow(behind:)`` has been called.
+    /// - Returns: Whether to extend it. After a result of true, the result is false until ``grow(behind:)`` has finished.
     func isShort(behind end: Int64) -> Bool {
         state.withLock { state in
             guard !state.isGrowing, state.size - end < Self.leastRoom else { return false }
@@ -46,8 +46,8 @@ final class LogFile: Sendable {
         }
     }
 
-    /// Extends the file if its end is near. May be called from any thread. If there is no space, the file is never extended
-    /// again.
+    /// Extends the file if little space is left in it. May be called from any thread. If the extension fails, the file is never
+    /// extended again.
     func grow(behind end: Int64) {
         let size = lengthened(behind: end) ?? .max
         state.withLock { $0 = State(size: size) }

@@ -1,4 +1,4 @@
-/// Distinguishes a damaged outbox from a file that never was one.
+/// The distinction between a damaged outbox and a file of another kind.
 extension OutboxFile {
     /// The number of bytes to examine. The schema of an outbox is in its first forty pages.
     private static let look = 64 * 4096

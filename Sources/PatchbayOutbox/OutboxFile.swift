@@ -52,13 +52,13 @@ final class OutboxFile {
         close(made)
     }
 
-    /// Accepts the file now at the path as the right one, and removes the permissions of all other users.
+    /// Accepts the file that is now at the path as the outbox file, and removes the permissions of all other users.
     func adopt() {
         for name in [path, path + "-wal", path + "-shm"] { Self.tighten(name) }
         identity = Self.identity(of: path)
     }
 
-    /// Removes the permissions of group and others.
+    /// Removes the permissions of the group and of other users.
     ///
     /// A file of another user is left unchanged.
     private static func tighten(_ path: String) {
@@ -116,7 +116,7 @@ final class OutboxFile {
 
     // MARK: Mark of a suspect file
 
-    /// The path of the mark that exists if the structure was found damaged while the file was in use.
+    /// The path of the mark: an empty file that exists if the structure was found damaged while the outbox was in use.
     private var suspectMark: String { path + ".suspect" }
 
     var isSuspect: Bool { Self.exists(suspectMark) }
@@ -159,14 +159,32 @@ final class OutboxFile {
     ///
     /// - Returns: The number of damaged files.
     func removeDamaged() -> Int {
-        var count = 0
-        for number in 1..<nextDamagedNumber() {
-            for suffix in ["", "-wal", "-shm"] { Self.delete(damagedPath(number) + suffix) }
-            count += 1
+        let folder = path.lastIndex(of: "/").map { String(path[...$0]) } ?? ""
+        let own = path.dropFirst(folder.count)
+        // A person may have deleted some of the damaged files, so their numbers may have gaps.
+        let names = Self.names(in: folder.isEmpty ? "." : folder).filter { name in
+            [".damaged-", ".grafted", ".template", ".rebuilding"].contains { name.hasPrefix(own + $0) }
         }
-        for suffix in [".grafted", ".template"] { Self.delete(path + suffix) }
-        if count > 0 { Self.syncFolder(of: path) }
-        return count
+        for name in names { Self.delete(folder + name) }
+        if !names.isEmpty { Self.syncFolder(of: path) }
+        return names.count { name in
+            name.hasPrefix(own + ".damaged-") && !name.hasSuffix("-wal") && !name.hasSuffix("-shm")
+        }
+    }
+
+    /// Returns the names of the files in a folder; none if it cannot be read.
+    private static func names(in folder: String) -> [String] {
+        guard let stream = opendir(folder) else { return [] }
+        defer { closedir(stream) }
+        var names: [String] = []
+        while let entry = readdir(stream) {
+            withUnsafePointer(to: &entry.pointee.d_name) { name in
+                name.withMemoryRebound(to: CChar.self, capacity: Int(NAME_MAX) + 1) {
+                    names.append(String(cString: $0))
+                }
+            }
+        }
+        return names
     }
 
     /// Syncs a file's folder, so that renames survive a power failure.
@@ -186,9 +204,14 @@ final class OutboxFile {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { throw OutboxError(.io, "\(path) cannot be read: \(systemText()).") }
         defer { close(descriptor) }
+        var result = 0
         let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
-            filled = max(0, pread(descriptor, buffer.baseAddress, count, off_t(offset)))
+            repeat {
+                result = pread(descriptor, buffer.baseAddress, count, off_t(offset))
+            } while result < 0 && errno == EINTR
+            filled = max(0, result)
         }
+        guard result >= 0 else { throw OutboxError(.io, "\(path) cannot be read: \(systemText()).") }
         return bytes
     }
 

@@ -1,4 +1,4 @@
-/// A queue that is closed until an instant, until its lane is woken, or whichever comes first.
+/// A queue that is closed until an instant, until its lane is woken, or until the earlier of both.
 package struct QueueBlock: Sendable, Equatable {
     package var lane: String
     package var queue: String

@@ -1,6 +1,6 @@
 /// A report on opening an outbox.
 package struct OpenReport: Sendable, Equatable {
-    /// Whether a new, empty outbox was created. This includes a damaged one from which no row could be read.
+    /// Whether a new, empty outbox was created. False after a recovery, even if no row could be read.
     package var created = false
     /// The recovery report if the file was damaged and rebuilt from the readable rows.
     package var recovery: RecoveryReport?
@@ -19,11 +19,12 @@ package struct RecoveryReport: Sendable, Equatable {
     package var saved: [String: Int] = [:]
     /// The number of rows that were read but whose checksum does not match, by table.
     package var rejected: [String: Int] = [:]
-    /// The number of routes without their operation, and of operations without a route. Neither are copied.
+    /// The number of routes without their operation, and of operations without a route. They are quarantined.
     package var orphans = 0
-    /// The number of pending rows that the accounts contained but that could not be read, by provider; booked as quarantined.
+    /// The number of pending rows that the accounts contain but that could not be read, by provider. The accounts count them as
+    /// quarantined.
     package var lost: [String: Int64] = [:]
-    /// The number of rows that the accounts did not contain, by provider; booked as captured.
+    /// The number of rows that the accounts did not contain, by provider. The accounts count them as captured.
     package var unaccounted: [String: Int64] = [:]
     /// Whether no row could be read.
     package var isEmpty: Bool { saved.values.allSatisfy { $0 == 0 } }

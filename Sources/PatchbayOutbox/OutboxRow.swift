@@ -6,7 +6,7 @@ package enum OutboxLocation: Sendable, Equatable {
     case shared(String)
 }
 
-/// How durable a commit must be before it returns.
+/// The durability that a commit guarantees when it returns.
 package enum Durability: Sendable, Equatable {
     /// Synced to disk; survives a power failure.
     case full

@@ -39,7 +39,8 @@ extension OutboxStore {
         try put(.block, .text(provider), .text(lane), .text(queue), .optional(until), .integer(orWoken ? 1 : 0))
     }
 
-    /// Opens the due queues of a lane, those due longest first. Returns their names.
+    /// Opens the queues of a lane that are due, at most `limit`, beginning with those that have been due longest. Returns their
+    /// names.
     package func openDueQueues(
         provider: String,
         lane: String,
@@ -94,7 +95,7 @@ extension OutboxStore {
         return closings
     }
 
-    /// Updates a summary after queues were opened, from keys alone.
+    /// Updates a summary after queues were opened. Reads only index keys, not the rows.
     package func refresh(_ closings: inout QueueClosings, provider: String, lane: String) throws(OutboxError) {
         let isAny = try connection.number(Self.anyBlock, .text(provider), .text(lane))
         closings.isAny = isAny != nil

@@ -60,7 +60,7 @@ extension OutboxStore {
                 .optional(kind),
                 .integer(0)
             )
-            // A row that is not the newest may come before rows in an index.
+            // A row that is not the newest may precede rows that an index already contains.
             if sequence != current.lastSequence { noteUpheaval() }
         }
     }

@@ -15,7 +15,7 @@ package struct PendingGroup: Sendable, Equatable {
     /// The queue's closing; nil for an open queue.
     package var closing: Closing?
 
-    /// Describes until when a queue is closed.
+    /// The conditions that open a closed queue.
     package struct Closing: Sendable, Equatable {
         /// The time at which it opens, on the engine's timeline; nil if there is none.
         package var until: Int64?

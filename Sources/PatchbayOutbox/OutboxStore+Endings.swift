@@ -11,7 +11,7 @@ package struct PlainEnding: Sendable {
 }
 
 extension [AccountLine] {
-    /// Returns these lines with others added to them, ordered by key.
+    /// Returns the sums of these lines and others, ordered by provider, term, and code.
     func adding(_ others: [AccountLine]) -> [AccountLine] {
         var sums = self
         for other in others {
@@ -28,16 +28,19 @@ extension [AccountLine] {
 }
 
 /// Outcomes are first noted as short rows and applied later in batches. If every request carries one operation, a verdict then
-/// changes one page of the file instead of eleven. If one reply settles many operations, their outcomes are applied at once.
+/// changes one page of the file instead of eleven. If one reply settles many operations, their outcomes are applied
+/// immediately.
 ///
 /// Until an outcome is applied, the tables show the operation as pending. Therefore every reader first applies noted outcomes.
 extension OutboxStore {
-    /// The maximum number of noted outcomes.
+    /// The number of noted outcomes from which they are applied.
     private static let mostNoted = 256
-    /// The number of outcomes at once from which they are applied immediately; the next window would apply them anyway.
+    /// The number of outcomes in one call from which they are applied immediately, because the next window would apply them
+    /// anyway.
     private static let many = 16
 
-    /// Notes outcomes of one provider. Their rows must be pending for it; the caller reports them to the lane's index.
+    /// Notes outcomes of one provider. Their operations must be pending for the provider. The caller must report the outcomes
+    /// to the lane's index.
     package func note(_ outcomes: [PlainEnding], provider: String, at: Int64) throws(OutboxError) {
         try guarded { () throws(OutboxError) in
             var number = try notedCount()
@@ -109,8 +112,8 @@ extension OutboxStore {
 
     /// Applies the noted outcomes in the current transaction.
     ///
-    /// A noted outcome whose row is gone is ignored, because the operation was completed in another way. A damaged one is
-    /// quarantined, and its operation stays pending.
+    /// A noted outcome whose route no longer exists is ignored, because the operation was completed in another way. A damaged
+    /// one is quarantined, and its operation stays pending.
     func carryOutEndings() throws(OutboxError) {
         // Another process may have noted outcomes.
         guard try connection.number(Self.newest) != nil else { return notedEndings = 0 }
@@ -118,7 +121,7 @@ extension OutboxStore {
         do {
             let statement = try connection.statement(Self.everyNote)
             defer { statement.reset() }
-            // Consecutive rows mostly have the same values.
+            // Consecutive rows usually have equal texts, which are then reused.
             var (provider, term, code) = ("", "", "")
             while try statement.step() {
                 guard statement.isSound(.ending, from: 0) else {
@@ -143,7 +146,7 @@ extension OutboxStore {
         notedEndings = 0
     }
 
-    /// Books outcomes, adds them to the history, and deletes their routes, one run of consecutive sequences at a time.
+    /// Adds outcomes to the accounts and to the history, and deletes their routes, one run of consecutive sequences at a time.
     private func carryOut(_ outcomes: ArraySlice<NotedOutcome>) throws(OutboxError) {
         var rest = outcomes
         while let first = rest.first {
@@ -201,8 +204,8 @@ extension OutboxStore {
 
     /// Deletes `count` routes of a provider in a range of sequences.
     ///
-    /// Mostly all of them are in one lane. Then they are found through an index of that lane, and its entries are deleted
-    /// during the scan. Searching for each index entry again would cost more than searching for the row.
+    /// Usually all of them are in one lane. They are then found through the index by lane, whose entries are deleted during the
+    /// scan. Searching for each index entry again would cost more than searching for the row.
     private func deleteRoutes(_ range: ClosedRange<Int64>, provider: String, count: Int) throws(OutboxError) {
         let (start, end) = (SQLValue.integer(range.lowerBound), SQLValue.integer(range.upperBound))
         var deleted = 0
@@ -240,7 +243,7 @@ extension OutboxStore {
         """
     )
     private static let everyNote = Query("SELECT \(Table.ending.list()), checksum FROM ending ORDER BY number")
-    // The plus prevents SQLite from scanning all of a provider's routes for each run.
+    // The unary plus prevents SQLite from scanning all of a provider's routes for each run.
     private static let routesInRange = Query(
         "SELECT count(*) FROM route WHERE sequence BETWEEN ?1 AND ?2 AND +provider = ?3"
     )

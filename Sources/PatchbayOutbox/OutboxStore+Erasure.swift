@@ -39,7 +39,7 @@ extension OutboxStore {
         try guarded { () throws(OutboxError) in Int(try connection.number("SELECT count(*) FROM snapshot") ?? 0) }
     }
 
-    /// Replaces the request in a lane's journal entry. The list of its operations stays.
+    /// Replaces the request in a lane's journal entry. The entry keeps its list of operations.
     package func setJournalRequest(_ request: [UInt8], provider: String, lane: String) throws(OutboxError) {
         try change(
             """

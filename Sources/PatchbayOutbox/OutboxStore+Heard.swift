@@ -1,13 +1,13 @@
-/// What a provider did with an operation.
+/// Whether a provider has received an operation, and whether it rejected the operation.
 package enum Hearing: Int64, Sendable, Comparable {
-    /// The provider never had the operation, or it was moved to another provider.
+    /// The provider never had the operation, the operation was moved to another provider, or it was part of a shadow run only.
     case none
     /// The provider rejected the operation.
     case refused
     /// The operation is pending there, or has another outcome.
     case taken
 
-    /// Creates the value for the term of an outcome.
+    /// Creates the value for an outcome with this term.
     init(ofTerm term: String) {
         switch term {
         case "moved", "shadowed": self = .none
@@ -33,7 +33,7 @@ extension OutboxStore {
         }
     }
 
-    /// Returns what a provider did with an operation, from the pending operations and the history.
+    /// Returns whether a provider has received an operation, according to the pending operations and the history.
     package func hearing(of id: String, provider: String) throws(OutboxError) -> Hearing {
         try guarded { () throws(OutboxError) in
             try carryOutEndingsNow()
@@ -57,7 +57,7 @@ extension OutboxStore {
     // MARK: Operations pending for other providers
 
     /// Notes that a provider has completed the operations of a range while they are still pending for other providers. Without
-    /// this note, the history could delete that outcome before the other providers are done.
+    /// this note, the limit of the history could delete the outcome before the other providers have completed the operation.
     ///
     /// A row contains each provider and its result, encoded consecutively as a text and an integer of a row's image. The row is
     /// deleted with its operation, so there are never more of these rows than operations. With a single provider there are
@@ -83,7 +83,7 @@ extension OutboxStore {
         )
     }
 
-    /// Deletes the notes of operations that are gone.
+    /// Deletes the notes of deleted operations.
     func removeHearings(_ range: ClosedRange<Int64>) throws(OutboxError) {
         try connection.run(Self.deleteHearings, .integer(range.lowerBound), .integer(range.upperBound))
     }

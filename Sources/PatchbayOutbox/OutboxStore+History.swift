@@ -114,7 +114,7 @@ extension OutboxStore {
         var outcomes = try snapshot { try remembered(behind: number, limit: limit) }
         let rejected = outcomes.indices.filter { outcomes[$0].entry.term == "rejected" }
         guard !rejected.isEmpty else { return outcomes }
-        // A single scan finds all of them: rejects are indexed by number only, and there may be as many as outcomes.
+        // A single scan finds all of them, because rejects have no index by id, and there may be as many rejects as outcomes.
         let ids = JSONValue.array(rejected.map { .string(outcomes[$0].entry.id) }).text
         var findings: [String: [String: [UInt8]]] = [:]
         let rejects = try soundRows(

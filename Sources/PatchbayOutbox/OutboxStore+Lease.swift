@@ -3,7 +3,7 @@ extension OutboxStore {
     /// Takes the lease until `now + duration` (milliseconds) and returns its new epoch; nil while another owner holds it.
     ///
     /// The current owner always gets the lease, with a new epoch. Every other process gets it if `isDead` reports that the
-    /// holder is dead. `uptime` is the time of a clock that is never set, in milliseconds; it defaults to `now`.
+    /// holder is dead. `uptime` is the time of a monotonic clock, in milliseconds; it defaults to `now`.
     package func acquireLease(
         owner: String,
         now: Int64,
@@ -27,9 +27,10 @@ extension OutboxStore {
         }
     }
 
-    /// Whether a lease expires later than any lease could, and has been unchanged for the duration of a lease.
+    /// Whether a lease expires later than any lease that is taken now, and has not changed for the duration of a lease.
     ///
-    /// Such a lease was taken before the clock was set back. A live holder would have extended it by the current clock.
+    /// Such a lease was taken before the clock was set back. If its holder were alive, it would have extended the lease
+    /// according to the current clock.
     private func hasOutlived(
         _ epoch: Int64,
         _ expiresAt: Int64,

@@ -23,7 +23,7 @@ extension OutboxStore {
             do throws(OutboxError) {
                 return try openForLooking(path)
             } catch  where error.code == .misuse {
-                // These queries work unless the schema is another one.
+                // The queries are correct for the outbox schema, so this error means that the file has a damaged schema.
                 throw OutboxError(.corrupt, error.detail)
             }
         case .file(let path):

@@ -8,7 +8,7 @@ struct DamagedRow: Hashable {
 }
 
 extension OutboxStore {
-    /// The number of damaged rows found so far. A reader compares it to detect damage during its last read.
+    /// The number of damaged rows found so far. A reader compares the numbers before and after a read to detect damage.
     var damagedSoFar: Int { damagedCount }
 
     /// Records a damaged row that was found while reading.
@@ -24,7 +24,7 @@ extension OutboxStore {
         try atomically { () throws(OutboxError) in try quarantineDamagedRows() }
     }
 
-    /// Moves the damaged rows found so far to the quarantine and books their routes.
+    /// Moves the damaged rows found so far to the quarantine, and counts their routes in the accounts as quarantined.
     func quarantineDamagedRows() throws(OutboxError) {
         while let row = damaged.popFirst() {
             switch row.table {
@@ -82,7 +82,7 @@ extension OutboxStore {
         return true
     }
 
-    /// Removes a damaged operation with all of its routes, each booked as quarantined.
+    /// Removes a damaged operation with all of its routes, and counts each route in the accounts as quarantined.
     private func quarantineOperation(_ sequence: Int64) throws(OutboxError) {
         try keepImage(
             of: .operation,
@@ -188,7 +188,8 @@ extension OutboxStore {
 
     /// Corrects each provider's accounts to match the pending rows, after account lines or rows were lost.
     ///
-    /// Missing outcomes are booked as quarantined, missing sources as captured, both with the code `recovery`.
+    /// If operations are missing, counts them as quarantined. If the accounts contain too few captured operations, counts the
+    /// difference as captured. Both lines have the code `recovery`.
     @discardableResult
     func balance() throws(OutboxError) -> (lost: [String: Int64], unaccounted: [String: Int64]) {
         var lost: [String: Int64] = [:]

@@ -1,6 +1,6 @@
 /// Consistent reads of one state of the file.
 extension OutboxStore {
-    /// Runs reads on a single state of the file, whatever other processes commit meanwhile. `body` must not write. Inside a
+    /// Runs reads on a single state of the file, even if other processes commit meanwhile. `body` must not write. Inside a
     /// transaction, that transaction's state applies.
     ///
     /// If a read finds a damaged row, the row is quarantined and `body` runs again.

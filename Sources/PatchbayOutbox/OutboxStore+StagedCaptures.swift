@@ -7,7 +7,7 @@ package struct StagedCapture: Sendable, Equatable {
 }
 
 /// Captures that are not assigned to routes yet. A row contains all captures of one commit interval, so that they need one
-/// write and one sync, whatever their number.
+/// write and one sync, regardless of their number.
 ///
 /// The captures in a row are consecutive. Each is encoded as an integer (`since`) and a blob (the body) of a row's image, or as
 /// a ``BodyDelta`` to the previous capture.
@@ -22,7 +22,7 @@ extension OutboxStore {
         }
     }
 
-    /// Replaces the captures of a row by these. Without any, deletes the row.
+    /// Replaces the captures of a row. If `captures` is empty, deletes the row.
     package func keepOfStagedCapture(_ number: Int64, _ captures: [StagedCapture], routes: String) throws(OutboxError) {
         try atomically { () throws(OutboxError) in
             try removeStagedCapture(number)
@@ -64,7 +64,8 @@ extension OutboxStore {
         }
     }
 
-    /// Returns the captures of one row and their routes; nil if the row is gone, or was damaged and is now quarantined.
+    /// Returns the captures of one row and their routes; nil if the row no longer exists, or was damaged and is now
+    /// quarantined.
     package func stagedCapture(_ number: Int64) throws(OutboxError) -> (routes: String, captures: [StagedCapture])? {
         try soundRows(.stagedCapture, Self.oneStagedCapture, .integer(number)) { row in
             (row.text(1), Self.read(row.blob(2)))
@@ -79,7 +80,7 @@ extension OutboxStore {
         }
     }
 
-    /// The maximum number of consecutive deltas, which limits the size of the decoded captures relative to the stored bytes.
+    /// The maximum number of consecutive deltas. It limits how much larger than the stored bytes the decoded captures can be.
     private static let mostDeltas = 64
     /// The maximum capacity in bytes that a row's image keeps for the next one.
     private static let mostImage = 1 << 16
@@ -88,8 +89,8 @@ extension OutboxStore {
     private static let oneStagedCapture = Query(Table.stagedCapture.select(where: "number = ?1", order: "number"))
     private static let deleteStagedCapture = Query("DELETE FROM stagedCapture WHERE number = ?1")
 
-    /// Reads what `takeIn` wrote. The row's checksum guarantees that it is complete. Bytes that cannot be decoded become one
-    /// capture.
+    /// Decodes the captures of a row that `takeIn` wrote. The row's checksum guarantees that it is complete. Bytes that cannot
+    /// be decoded become one capture.
     private static func read(_ bytes: [UInt8]) -> [StagedCapture] {
         var (stagedCaptures, deltas): ([StagedCapture], Int) = ([], 0)
         var image = ImageReader(bytes)

@@ -30,7 +30,7 @@ extension OutboxStore {
         }
     }
 
-    /// Reads rows of one table with a query made by its `select`.
+    /// Reads rows of one table with a query that the table's `select` method created.
     func soundRows<Element>(
         _ table: Table,
         _ query: Query,
@@ -123,7 +123,7 @@ extension OutboxStore {
 
     // MARK: Journal
 
-    /// Returns the requests that were about to be sent or in flight.
+    /// Returns the requests in the journal, ordered by start. They were about to be sent or in flight.
     package func journal(provider: String) throws(OutboxError) -> [JournalEntry] {
         try soundRows(.journal, where: "provider = ?1", order: "started_at, lane", .text(provider)) { row in
             JournalEntry(
@@ -149,7 +149,7 @@ extension OutboxStore {
         )
     }
 
-    /// Removes a lane's request from the journal, because its outcome is settled.
+    /// Removes a lane's request from the journal, after its outcome was settled or its operations were marked as uncertain.
     package func clearJournal(provider: String, lane: String) throws(OutboxError) {
         try change("DELETE FROM journal WHERE provider = ?1 AND lane = ?2", .text(provider), .text(lane))
     }

@@ -66,7 +66,7 @@ extension OutboxStore {
         }
     }
 
-    /// Stores the changes of this transaction, at its end.
+    /// Stores the usage changes of this transaction, before it commits.
     func storeUsage() throws(OutboxError) {
         if !current.mustRecount {
             guard current.usage != OutboxUsage() else { return }

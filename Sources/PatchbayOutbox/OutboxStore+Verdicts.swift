@@ -34,12 +34,12 @@ extension OutboxStore {
         """
     )
 
-    /// Completes an operation at one provider and books the outcome.
+    /// Completes an operation at one provider and records the outcome.
     ///
-    /// Deletes the route, adds one to the account, and adds the outcome to the history. If `reject` (the finding, as JSON) is
-    /// given, keeps a copy for replay. Deletes the operation with its last route, unless more routes will follow
-    /// (`keepingOperation`). Does nothing if there is no such route. Pass `isIndexed` if you report the change to the lane's
-    /// index; otherwise every index becomes stale.
+    /// Deletes the route, adds one to the line of the provider's accounts with this term and code, and adds the outcome to the
+    /// history. If `reject` (the finding, as JSON) is given, keeps a copy for replay. Deletes the operation with its last
+    /// route, unless more routes will follow (`keepingOperation`). Does nothing if there is no such route. Pass `isIndexed` if
+    /// you report the change to the lane's index; otherwise every index becomes stale.
     ///
     /// - Returns: Whether the operation was completed; false if there was no such route or it had to be quarantined.
     @discardableResult
@@ -89,7 +89,8 @@ extension OutboxStore {
         }
     }
 
-    /// Deletes a route without booking it. The operation stays until `discardIfUnrouted`.
+    /// Deletes a route without changing the accounts or the history. The operation itself stays until the caller calls
+    /// ``discardIfUnrouted(_:)``.
     package func remove(provider: String, sequence: Int64) throws(OutboxError) {
         try atomically { () throws(OutboxError) in
             try removeRoute(provider: provider, sequence: sequence)
@@ -108,7 +109,8 @@ extension OutboxStore {
         _ = try connection.run(table.insert, values, last: table.checksum(of: values))
     }
 
-    /// Sets the checksum of the row just added, now that its number is known, and returns the number.
+    /// Sets the checksum of the row that was just added, which covers the number that SQLite assigned to it. Returns the
+    /// number.
     func seal(_ table: Table) throws(OutboxError) -> Int64 {
         try connection.run(
             "UPDATE \(table.name) SET checksum = \(table.checksum()) WHERE \(table.rowid) = last_insert_rowid()"

@@ -3,8 +3,8 @@ extension OutboxStore {
     /// Passes the sound rows that meet a condition to `body`, ordered by a column with unique values, one page at a time.
     /// `body` may change and remove its row.
     ///
-    /// A page may end at a damaged row, so damaged rows hide no later ones. No value of the column is below `start`. The values
-    /// of the condition are `?1` and so on.
+    /// A page may end at a damaged row, so that damaged rows hide no later ones. `start` must not be above any value of the
+    /// column. The condition refers to its values as `?1`, `?2`, and so on.
     func walk<Element>(
         _ table: Table,
         by column: String,

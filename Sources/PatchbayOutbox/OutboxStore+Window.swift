@@ -60,9 +60,9 @@ extension OutboxStore {
 
     /// Returns the rows of a lane that may be planned next, in the order of capture.
     ///
-    /// At most `limit` queues take part: those with the oldest heads. They share the places equally, and a queue that needs
-    /// fewer than its share leaves the rest to the others. Held rows and closed queues are excluded. If the last row taken from
-    /// a queue belongs to an explicit group, the rest of that group is included, even beyond `limit`.
+    /// At most `limit` queues take part: those with the oldest heads. They share the slots of the window equally, and a queue
+    /// that needs fewer than its share leaves the rest to the others. Held rows and closed queues are excluded. If the last row
+    /// taken from a queue belongs to an explicit group, the rest of that group is included, even beyond `limit`.
     ///
     /// - Returns: The rows, and whether more rows wait: after them, or in a closed queue.
     package func window(
@@ -267,7 +267,8 @@ extension OutboxStore {
         }
     }
 
-    /// The maximum number of unwanted rows between two wanted ones. Reading them costs less than another statement.
+    /// The maximum distance between two sequences that are read with one statement. Skipping the rows between them costs less
+    /// than another statement.
     private static let gap: Int64 = 4
 
     private func read(_ run: ArraySlice<Int64>, provider: String, _ body: (OutboxRow) throws -> Void) throws {
@@ -335,7 +336,7 @@ extension OutboxStore {
             do {
                 let statement = try connection.statement(
                     subject == nil
-                        // The plus prevents SQLite from reading and sorting all of a provider's rows for each page.
+                        // The unary plus prevents SQLite from reading and sorting all of a provider's rows for each page.
                         ? RowReader.select + "WHERE +r.provider = ?1 AND r.sequence > ?3 ORDER BY r.sequence LIMIT ?4"
                         : RowReader.selectBySubject
                             + "WHERE o.subject = ?2 AND o.sequence > ?3 AND r.provider = ?1 ORDER BY o.sequence LIMIT ?4"
@@ -366,7 +367,8 @@ enum RowReader {
     static let select = columns + "FROM route r LEFT JOIN operation o ON o.sequence = r.sequence "
     /// The row of a sequence and a provider.
     static let one = Query(select + "WHERE r.sequence = ?1 AND r.provider = ?2")
-    /// The rows of a provider in a range of sequences. The plus prevents SQLite from scanning all of the provider's routes.
+    /// The rows of a provider in a range of sequences. The unary plus prevents SQLite from scanning all of the provider's
+    /// routes.
     static let range = Query(
         select + "WHERE r.sequence BETWEEN ?1 AND ?2 AND +r.provider = ?3 ORDER BY r.sequence"
     )
@@ -375,7 +377,7 @@ enum RowReader {
 
     static func sequence(_ row: Statement) -> Int64 { row.integer(route) }
 
-    /// Texts that are mostly equal in consecutive rows.
+    /// Texts that are usually equal in consecutive rows.
     struct Words {
         var (subject, provider, lane, queue) = ("", "", "", "")
     }

@@ -22,10 +22,11 @@ package final class OutboxStore {
     /// Called for every row that is quarantined because its checksum does not match, before the transaction commits.
     package var onQuarantine: ((QuarantineRecord) -> Void)?
 
-    /// Called for every operation that loses a provider's route because its row, or the route's, was damaged.
+    /// Called for every operation that loses its route to a provider because the row of the operation or of the route was
+    /// damaged.
     package var onLoss: ((_ provider: String, _ id: String) -> Void)?
 
-    /// The wall clock in milliseconds, for outcomes that the store books itself.
+    /// The wall clock in milliseconds, for outcomes that the store itself adds to the history.
     package var date: () -> Int64 = { 0 }
 
     /// The connection to the file; to an empty in-memory database while the store is suspended.
@@ -36,7 +37,7 @@ package final class OutboxStore {
     /// The position at which the search for queue heads resumes, by provider and lane, if a lane has too many queues for one
     /// search.
     var headSearch: [[String]: String] = [:]
-    /// The limits on how much is read and kept at once.
+    /// The limits on how many pending rows are read and kept at once.
     package var looks = LookSizes()
     /// The number of row changes that are not reported to any index.
     var upheavals = 0
@@ -48,16 +49,16 @@ package final class OutboxStore {
     var damagedCount = 0
     /// The epoch of the lease, and the foreign version at which it was read.
     var knownEpoch: (epoch: Int64, version: Int64)?
-    /// A lease that expires later than any lease could, and the time since which it has been seen.
+    /// A lease that expires later than any lease that is taken now, and the time since which it has been observed.
     var overlongLease: (epoch: Int64, expiresAt: Int64, since: Int64)?
     /// The number of noted outcomes that are not applied yet; nil if it must be read from the file.
     var notedEndings: Int?
-    /// The foreign version at the start of the current transaction or look; nil until it is first read.
+    /// The foreign version at the start of the current transaction or of the current ``look(_:)``; nil until it is first read.
     var versionAtHand: Int64?
     var isLooking = false
     /// Whether several reads share one state of the file, so that nothing may be written.
     var isInSnapshot = false
-    /// The number of the last outcome in the temporary table `heard`.
+    /// The number of the last outcome in the temporary index of the history by id; nil if the index does not exist yet.
     var heardEnd: Int64?
     /// The buffer for the image of the next row of staged captures.
     var stagedCaptureImage = StoredImage()
@@ -136,7 +137,7 @@ package final class OutboxStore {
         return result
     }
 
-    /// What a transaction has assigned, and what it writes before it commits.
+    /// The numbers that a transaction has assigned, and the changes that it writes before it commits.
     struct Transaction {
         /// The highest sequence assigned.
         var lastSequence: Int64?
@@ -167,7 +168,8 @@ package final class OutboxStore {
         }
     }
 
-    /// Runs `body`. If it finds the structure damaged, marks the file so that the next start recovers it.
+    /// Runs `body`. If it finds the structure damaged, marks the file so that the next start verifies it completely and
+    /// recovers it if necessary.
     func guarded<T>(_ body: () throws(OutboxError) -> T) throws(OutboxError) -> T {
         do {
             return try body()
@@ -187,7 +189,7 @@ package final class OutboxStore {
         }
     }
 
-    /// Sets the busy timeout of a transaction, in milliseconds. After it, the transaction fails as `busy`.
+    /// Sets the busy timeout of a transaction, in milliseconds. A transaction that waits longer fails with `busy`.
     package func setTimeout(_ milliseconds: Int32) {
         timeout = milliseconds
         connection.setTimeout(milliseconds)
@@ -201,10 +203,10 @@ package final class OutboxStore {
         if connection.logPages > Self.longLog { try checkpoint() }
     }
 
-    /// Extends the write-ahead log's file if its end is near. A commit that overwrites existing bytes waits half as long for
-    /// the disk as a commit that extends the file.
+    /// Extends the write-ahead log's file if little space is left in it. A commit that overwrites existing bytes waits for the
+    /// disk half as long as a commit that extends the file.
     ///
-    /// Does nothing after a large commit, because there most of the time is spent on the bytes themselves.
+    /// Does nothing after a large commit, because such a commit spends most of its time on writing the bytes themselves.
     ///
     /// - Parameter run: Runs the extension on any thread. The store does not wait for it, and commits continue meanwhile.
     package func lengthenLogIfShort(_ run: (@escaping @Sendable () -> Void) -> Void) {
@@ -215,7 +217,7 @@ package final class OutboxStore {
         #endif
     }
 
-    /// Discards the state of the log's file, because it was replaced.
+    /// Discards the known state of the log's file. Called when the store has a new connection.
     func noteLog() {
         file?.forgetSidecars()
         #if os(Linux)

@@ -1,4 +1,4 @@
-/// Distributes the places of a window among the open queues of a lane, using indexes alone.
+/// A distribution of the slots of a window among the open queues of a lane. It reads only indexes.
 struct QueueSelection {
     /// An open queue, by its position in the index, and the number of rows taken from it.
     struct Queue {
@@ -14,7 +14,7 @@ struct QueueSelection {
     private(set) var queues: [Queue] = []
     /// Whether the lane was read to its end.
     private var isAtEnd = false
-    /// Whether there are more open queues than places, or not all of them could be searched for.
+    /// Whether there are more open queues than slots, or the search could not cover all queues.
     private var mayHaveOtherQueues = false
 
     init(_ reader: QueueReader, limit: Int, portion: Int, index: LaneIndex) {
@@ -36,8 +36,8 @@ struct QueueSelection {
         try choose()
     }
 
-    /// Reads the next rows of the lane, and continues while they contain new queues, closed or not. Returns whether that
-    /// sufficed.
+    /// Reads the next rows of the lane, and continues while they contain enough new queues, closed or not. Returns whether the
+    /// index then suffices, or the lane was read to its end.
     private mutating func lookAlongOrder() throws(OutboxError) -> Bool {
         let budget = min(4 * limit + 64, portion)
         while true {
@@ -51,7 +51,7 @@ struct QueueSelection {
 
     private mutating func lookQueueByQueue(resumingIn places: inout [[String]: String]) throws(OutboxError) {
         let lane = [reader.provider, reader.lane]
-        // If every queue is closed, only a complete pass can establish that.
+        // If every known queue is closed, only a complete pass shows whether any queue is open.
         var hasOpen = index.heads.contains { !index.queues[$0.place].isClosed }
         var budget = max(1_024, 8 * limit)
         let start = places.removeValue(forKey: lane)
@@ -101,7 +101,8 @@ struct QueueSelection {
 
     // MARK: Selecting rows
 
-    /// Distributes the places: equal shares, unused places to the other queues, and the remaining places to the oldest heads.
+    /// Distributes the slots in equal shares. Slots that a queue does not need go to the other queues, and slots that cannot be
+    /// divided equally go to the queues with the oldest heads.
     mutating func share() throws(OutboxError) {
         var left = limit
         var hungry = Array(queues.indices)
@@ -125,7 +126,7 @@ struct QueueSelection {
         index.queues[queues[number].place].known.prefix(queues[number].count)
     }
 
-    /// Whether one queue has all places, or no queue is known to need more than it has.
+    /// Whether one queue has all slots, or every queue has slots for all of its known rows.
     var isEven: Bool { queues.count == 1 || queues.allSatisfy { $0.count == index.queues[$0.place].known.count } }
 
     /// Returns the rows taken from all queues, in order, except the known ones.
@@ -178,7 +179,7 @@ struct QueueReader {
     let lane: String
     /// Whether any queue of the lane may be closed. If false, closed queues are not queried.
     let mayBeClosed: Bool
-    /// Updates the rows before they are read.
+    /// Applies noted outcomes before rows are read.
     let prepare: () throws(OutboxError) -> Void
 
     /// A ready row: its sequence, its queue, and whether that queue is closed.

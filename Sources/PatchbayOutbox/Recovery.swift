@@ -91,7 +91,7 @@ struct Recovery {
         store.current.mustRecount = true
     }
 
-    /// Copies the readable rows with the schema of a new file.
+    /// Copies the readable rows from a copy of the file whose schema pages come from a new outbox. See ``SchemaGraft``.
     private mutating func copyGrafted(to store: OutboxStore) throws(OutboxError) {
         let template = OutboxFile(file.path + Self.template)
         defer { for end in ["", "-journal"] { OutboxFile.delete(template.path + end) } }
@@ -134,7 +134,7 @@ struct Recovery {
     /// Copies a sound row. Quarantines a damaged one.
     private mutating func keep(_ row: TableScan.Row, of table: Table, in store: OutboxStore) throws(OutboxError) {
         if row.isSound {
-            // OR IGNORE: a row that both reading methods found is kept once.
+            // OR IGNORE: a row that is read more than once is inserted once.
             let sql = table.insert.text.replacingPrefix("INSERT", with: "INSERT OR IGNORE")
             let values = row.values + [table.checksum(of: row.values)]
             if try store.connection.run(sql, values) > 0 { report.saved[table.name, default: 0] += 1 }
@@ -196,7 +196,10 @@ struct FileLock {
                 )
             }
             guard Self.lock(opened, seconds) else {
+                let isHeld = errno == EWOULDBLOCK || errno == EINTR
+                let reason = OutboxFile.systemText()
                 close(opened)
+                guard isHeld else { throw OutboxError(.io, "\(path) cannot be locked: \(reason).") }
                 throw OutboxError(
                     .busy,
                     "Another process has held \(path) for \(seconds) s.",

@@ -83,7 +83,7 @@ public struct ColumnLayout: Sendable {
 
     /// The dialect of the delimited text.
     public var dialect: DelimitedDialect
-    /// The file's encoding. Bulk work first converts the bytes to UTF-8.
+    /// The file's encoding. The bulk path first converts the bytes to UTF-8.
     public var encoding = FileEncoding.utf8
     /// The text forms of values. A doubled character is a backslash or a control character. Rows that contain it, or a NUL, are
     /// left to the reader.

@@ -336,8 +336,8 @@ struct ContactDraft: Sendable {
         return Subscription(channel: key.channel, topic: key.topic, state: state)
     }
 
-    /// Returns the decision that dates state. The later of opt-in and opt-out date applies. Equal dates are an opt-out, as are dates
-    /// on one day if one of them has no time.
+    /// Returns the decision that dates state. The later of opt-in and opt-out date applies. Equal dates are an opt-out, as
+    /// are dates on one day if one of them has no time.
     ///
     /// Returns nil if the row has no dates, or a date cannot be read. Blank dates beside a consent value state nothing.
     private mutating func dated(_ key: Subscription.Key, isAlone: Bool) -> Subscription? {

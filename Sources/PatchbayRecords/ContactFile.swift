@@ -2,19 +2,19 @@ public import PatchbayAdapterKit
 public import PatchbayJSON
 public import PatchbayModel
 
-/// A column of a vendor's contact file, said once for reader and writer.
+/// A column of a vendor's contact file, defined once for the reader and the writer.
 public struct ContactColumn: Sendable {
-    /// The words by which a column says what a person wants.
+    /// The consent values of a column.
     public struct States: Sendable {
-        /// What each word means; compared without regard to case.
+        /// The state that each value means, compared without regard to case.
         public var read: [String: Subscription.State]
-        /// The word for each state; a state without one is written as what is nearest and allows no more.
+        /// The value for each state. A state without a value is written as the closest state that does not allow more.
         public var written: [Subscription.State: String]
 
-        /// Words that say nothing, as a blank cell does.
+        /// Values that state nothing, like a blank cell.
         public var silent: Set<String>
 
-        /// Words.
+        /// Creates consent values.
         public init(
             read: [String: Subscription.State],
             written: [Subscription.State: String],
@@ -23,22 +23,22 @@ public struct ContactColumn: Sendable {
             (self.read, self.written, self.silent) = (read, written, silent)
         }
 
-        /// What each word means; nil is nothing.
+        /// The meaning of each value; nil states nothing.
         var meanings: [String: Subscription.State?] {
             read.mapValues(Optional.some).merging(silent.map { ($0, nil) }) { own, _ in own }
         }
 
-        /// The words of `ConsentAnswers` for a column of consent. Written are the neutral ones.
+        /// The values of `ConsentAnswers` for a column of consent. The neutral states are written.
         public static let neutral = States(.consent)
 
-        /// The words of a column that settings name.
+        /// Creates the consent values of a column that settings name.
         ///
         /// - Parameters:
-        ///   - polarity: What a yes means.
-        ///   - takesAnswers: Whether yes and no are among the words.
-        ///   - more: Words of the vendor besides the common ones.
-        ///   - free: What a no to the question whether the person opted out means.
-        ///   - booleans: The words that are written where a yes says it.
+        ///   - polarity: The meaning of a yes.
+        ///   - takesAnswers: Whether yes and no are among the values.
+        ///   - more: Values of the vendor in addition to the common ones.
+        ///   - free: The meaning of a no in a column that states whether the person opted out.
+        ///   - booleans: The values that are written for yes and no.
         init(
             _ polarity: ContactPlace.Polarity,
             takesAnswers: Bool = true,
@@ -66,36 +66,36 @@ public struct ContactColumn: Sendable {
 
     /// The name in the header.
     public var name: String
-    /// What it holds.
+    /// The part of a contact that the column contains.
     public var place: ContactPlace
-    /// The type of an attribute, unless settings name another.
+    /// The type of an attribute, unless settings define another one.
     public var type: AttributeType
-    /// The type of the texts that have its form, unless settings name one; others are of ``type``.
+    /// The type of texts that have the form of this type, unless settings define a type. Other texts have ``type``.
     public var likelyType: AttributeType?
-    /// Whether it stands in files that are written; others are only known when a file is read.
+    /// Whether the column is in files that are written. Other columns are only recognized when a file is read.
     public var isWritten: Bool
-    /// Whether a row without it is a fault.
+    /// Whether a row without a value in the column is an error.
     public var isRequired: Bool
-    /// The most UTF-16 units of its text.
+    /// The maximum number of UTF-16 units of a text in the column; nil for no limit.
     public var limit: Int?
     /// The form in which telephone numbers are written.
     public var phoneForm: PhoneNumber.Form
-    /// Whether a locale is written as its country's two letters.
+    /// Whether a locale is written as the two letters of its country.
     public var takesCountryOfLocale: Bool
-    /// The only words that the vendor takes for an attribute; empty where it takes any.
+    /// The only values that the vendor accepts for an attribute; empty if it accepts any.
     public var words: [String]
-    /// The words of a column that says what a person wants.
+    /// The consent values, for a column with consent.
     public var states: States
-    /// The words besides yes and no of a column that says whether a use is forbidden: whether each of them forbids it.
+    /// The values, in addition to yes and no, of a column that denies a use: whether each of them denies it.
     public var denials: [String: Bool]
-    /// Whether neither the format nor a setting says what the column holds.
+    /// Whether neither the format nor a setting defines the meaning of the column.
     var isUnexplained = false
-    /// What settings say that words of the column mean, in lower case.
+    /// The meanings that settings give to values of the column, by value in lower case.
     var ownWords: [String: Subscription.State] = [:]
-    /// What is said once of a file that is read and has the column.
+    /// The finding to report once for a file that is read and has the column; nil for none.
     public var remark: FindingRow?
 
-    /// A column.
+    /// Creates a column.
     public init(
         _ name: String,
         _ place: ContactPlace,
@@ -118,30 +118,30 @@ public struct ContactColumn: Sendable {
     }
 }
 
-/// What a vendor's contact file is, before any setting.
+/// A kind of contact file of a vendor, before any settings.
 public struct ContactFileKind: Sendable {
-    /// The columns that are known.
+    /// The known columns.
     public var columns: [ContactColumn]
-    /// What may be said.
+    /// The findings about files of this kind.
     public var findings: ContactFileFindings
-    /// The name under which the vendor's device id stands among a device's identities.
+    /// The name of the vendor's device id among the identities of a device.
     public var deviceIdentity: Device.IdentityName
-    /// Whether rows that are read may be JSON objects as well as delimited text.
+    /// Whether rows may be JSON objects as well as delimited text when a file is read.
     public var readsJSON: Bool
-    /// Answers of this vendor, besides the common ones, in columns that settings name as a subscription.
+    /// Answers of this vendor, in addition to the common ones, in columns that settings name as a subscription.
     public var answers: [String: Subscription.State]
-    /// What a no to the question whether the person opted out means.
+    /// The meaning of a no in a column that states whether the person opted out.
     public var notOptedOut: Subscription.State
-    /// Columns that show that a file is about telephone numbers and not about devices: one is enough, and a column for a
-    /// telephone number without one of a device shows it, too. The consent columns for push of such a file are about text
-    /// messages. Empty if there are no such files.
+    /// Columns that show that a file is about telephone numbers and not about devices. One of them is enough. A column for a
+    /// telephone number also shows it if there is no column for a part of a device. The consent columns for push of such a
+    /// file are about text messages. Empty if there are no such files.
     public var phoneViewColumns: [String]
-    /// What a blank cell of an imported file does to the value that the vendor has.
+    /// A description of what a blank cell of an imported file does to the vendor's value.
     public var blankCells: String
-    /// The same where the vendor documents nothing.
+    /// The description for a vendor that documents nothing.
     public static let unknownBlankCells = "A blank cell may overwrite a value that the vendor has."
 
-    /// A kind of file.
+    /// Creates a kind of file.
     public init(
         _ columns: [ContactColumn],
         findings: ContactFileFindings,
@@ -159,10 +159,10 @@ public struct ContactFileKind: Sendable {
     }
 }
 
-/// How one contact file is written and what its columns mean: the table from which the reader, the writer, what bulk work
-/// knows of the source, and documentation follow.
+/// A contact file with its settings: its text form, and the meaning of its columns. The reader, the writer, the layouts for
+/// the bulk path, and the documentation are derived from it.
 public struct ContactFile: Sendable {
-    /// What stands between two fields.
+    /// The character between two fields.
     public enum Delimiter: String, NeutralWord {
         case comma, semicolon, tab, bar
 
@@ -177,25 +177,25 @@ public struct ContactFile: Sendable {
         }
     }
 
-    /// What becomes of a contact that might get messages which it does not want.
+    /// The treatment of a contact who might receive unwanted messages.
     public enum LostOptOut: String, NeutralWord {
-        /// It is not written.
+        /// The contact is not written.
         case reject
-        /// It is written, with a warning.
+        /// The contact is written, with a warning.
         case warn
     }
 
-    /// Which cells that a spreadsheet program could take for formulas get an apostrophe before them.
+    /// The cells that get an apostrophe if a spreadsheet program could interpret them as formulas.
     public enum FormulaCells: String, NeutralWord {
-        /// Those of rejected rows, which people correct; files for the vendor stay as they are.
+        /// Cells of rejected rows, which people correct. Files for the vendor stay unchanged.
         case rejects
-        /// Those of files for the vendor, too.
+        /// Cells of rejected rows and of files for the vendor.
         case all
-        /// None.
+        /// No cells.
         case none
     }
 
-    /// What becomes of a value that cannot be read and that is neither a key nor about consent.
+    /// The treatment of a value that cannot be read and that is neither a key nor about consent.
     public enum InvalidValue: String, NeutralWord {
         /// The value is left out, with a warning.
         case omit
@@ -205,82 +205,85 @@ public struct ContactFile: Sendable {
 
     /// The form of the dates of one column.
     public enum ColumnDates: Hashable, Sendable {
-        /// This form.
+        /// All dates of the column have this form.
         case form(DayForm)
-        /// Not the configured form: all dates of the column have one of these.
+        /// All dates of the column have one of these forms, and not the configured one. They are not read.
         case others([DayForm])
     }
 
-    /// What a configuration may say of a file.
+    /// The settings of a file.
     public struct Settings: Sendable {
-        /// What stands between two fields.
+        /// The character between two fields.
         public var delimiter: Delimiter
-        /// Whether fields may stand in quotes.
+        /// Whether fields may be quoted.
         public var isQuoted: Bool
-        /// Whether every field is written in quotes.
+        /// Whether every written field is quoted.
         public var quotesAll = false
-        /// How characters are bytes.
+        /// The character encoding.
         public var encoding = FileEncoding.utf8
-        /// Whether a file that is written begins with a byte-order mark.
+        /// Whether a written file begins with a byte-order mark.
         public var hasByteOrderMark = false
-        /// What ends a row that is written.
+        /// The line end of written rows.
         public var lineEnding = DelimitedDialect.LineEnding.carriageReturnLineFeed
-        /// How values are written.
+        /// The text forms of values.
         public var forms: FieldForms
-        /// The names of the columns, for a file that has no header line or one that does not count; else empty.
+        /// The names of the columns, for a file without a header line or with one that does not apply; otherwise empty.
         public var header: [String] = []
-        /// Whether the file has a header line though ``header`` names the columns: it is passed over.
+        /// Whether the file has a header line that is skipped because ``header`` names the columns.
         public var skipsHeader = false
-        /// What every row says besides its columns, as one of a file of opt-outs does; what allows less counts.
+        /// Consent decisions that apply to every row, as in a file of opt-outs. If a row has its own decision, the less
+        /// permissive one applies.
         public var everyRow: [Subscription] = []
-        /// The kind of identifier that finds a row.
+        /// The kind of identifier that is the key of a row.
         public var key = IdentifierKind.external
-        /// The kinds of which one stands in the key's column of a contact that has none of ``key``, in order; none where a
-        /// configuration says what the key is.
+        /// The kinds of identifiers that may replace a missing key in its column, in order; empty if a configuration defines
+        /// the key.
         public var otherKeys: [IdentifierKind] = []
-        /// The kind whose own column finds a row that has nothing in the key's; nil where such a row is none.
+        /// The kind of identifier whose own column identifies a row without a key; nil if such a row is invalid.
         public var finder: IdentifierKind?
-        /// The kinds of which one finds a row that is read and has nothing in the key's column, in order; none where a
-        /// configuration says what the key is.
+        /// The kinds of identifiers that identify a row without a key when a file is read, in order; empty if a configuration
+        /// defines the key.
         public var readKeys: [IdentifierKind] = []
-        /// What columns hold, by name, over what is known; in the order in which they are written.
+        /// The parts of a contact that columns contain, by column name, in the order of writing. They take precedence over
+        /// the known columns.
         public var columns: [(name: String, place: ContactPlace)] = []
-        /// What words mean in every column of consent, in lower case, over what is known.
+        /// The meanings of values in every column of consent, by value in lower case. They take precedence over the known
+        /// ones.
         public var words: [String: Subscription.State] = [:]
-        /// What words mean in one column of consent, by its name's key.
+        /// The meanings of values in one column of consent, by the key of the column's name.
         public var columnWords: [String: [String: Subscription.State]] = [:]
-        /// What becomes of values that cannot be read.
+        /// The treatment of values that cannot be read.
         public var onInvalid = InvalidValue.omit
-        /// What becomes of them by a column's key.
+        /// The treatment of such values in one column, by the key of the column's name.
         public var columnInvalid: [String: InvalidValue] = [:]
-        /// The country of telephone numbers that name none.
+        /// The country of telephone numbers without a country code.
         public var defaultCountry: CountryCode?
-        /// The forms of dates by a column's key, over ``FieldForms/day``.
+        /// The forms of dates by the key of the column's name. They take precedence over ``FieldForms/day``.
         public var columnDates: [String: ColumnDates] = [:]
-        /// The types of attributes over what is known.
+        /// The types of attributes. They take precedence over the known ones.
         public var types: [AttributeName: AttributeType] = [:]
-        /// What becomes of a contact whose no the file can't say.
+        /// The treatment of a contact whose opt-out the file cannot express.
         public var lostOptOuts = LostOptOut.reject
-        /// The channels on which the vendor takes whoever is added with an address for somebody who wants messages.
+        /// The channels on which the vendor treats each added contact with an address as opted in.
         public var needsYes: [Channel] = []
-        /// What becomes of a contact that would be added to one of those, and of whom no yes is known.
+        /// The treatment of a contact without a known opt-in who would be added to one of these channels.
         public var withoutOptIn = LostOptOut.reject
-        /// Which cells get a guard against spreadsheet programs.
+        /// The cells that are guarded against spreadsheet programs.
         public var formulas = FormulaCells.rejects
 
-        /// Settings.
+        /// Creates settings.
         public init(delimiter: Delimiter = .comma, isQuoted: Bool = true, forms: FieldForms = FieldForms()) {
             (self.delimiter, self.isQuoted, self.forms) = (delimiter, isQuoted, forms)
         }
     }
 
-    /// What it is before any setting.
+    /// The kind of file, before any settings.
     public let kind: ContactFileKind
-    /// What was configured.
+    /// The settings.
     public let settings: Settings
     private let known: [String: ContactColumn]
 
-    /// A kind of file with settings.
+    /// Creates a contact file from a kind and settings.
     public init(_ kind: ContactFileKind, _ settings: Settings) {
         (self.kind, self.settings) = (kind, settings)
         var known: [String: ContactColumn] = [:]
@@ -301,7 +304,7 @@ public struct ContactFile: Sendable {
         }
     }
 
-    /// A column that settings name: as the known one for that place, under another name.
+    /// Returns a column that settings name: the known column for the place with another name, or a new one.
     private static func own(
         _ name: String,
         _ place: ContactPlace,
@@ -310,7 +313,7 @@ public struct ContactFile: Sendable {
     ) -> ContactColumn {
         var column =
             kind.columns.first { $0.isWritten && $0.place.isSame(as: place) }
-            // The words of a column that is only read are of that column alone.
+            // The consent values of a column that is only read apply to that column alone.
             ?? kind.columns.first { $0.place == place && place.polarity == nil }
             ?? ContactColumn(name, place)
         if let polarity = place.polarity {
@@ -333,7 +336,7 @@ public struct ContactFile: Sendable {
         return column
     }
 
-    /// How the text is cut into fields.
+    /// The dialect of the delimited text.
     public var dialect: DelimitedDialect {
         var dialect = DelimitedDialect(
             delimiter: settings.delimiter.byte,
@@ -346,7 +349,8 @@ public struct ContactFile: Sendable {
         return dialect
     }
 
-    /// The column of that name: by the settings, else one that is known, else an attribute of its name in snake case.
+    /// Returns the column with a name: from the settings, otherwise a known one, otherwise an attribute with the name in
+    /// snake case.
     public func column(named name: String) -> ContactColumn {
         if let column = known[ColumnName(rawValue: name).key] { return column }
         let snake = SnakeCase.text(name)
@@ -356,7 +360,7 @@ public struct ContactFile: Sendable {
         return column
     }
 
-    /// The columns of a header.
+    /// Returns the columns of a header.
     func columns(named names: [String]) -> [ContactColumn] {
         let columns = zip(names, names.map(column)).map { name, column in
             var column = column
@@ -378,7 +382,7 @@ public struct ContactFile: Sendable {
         }
     }
 
-    /// Whether settings ignore a column that says what a person wants.
+    /// Whether settings ignore a column with consent.
     func ignoresConsent(_ column: ContactColumn) -> Bool {
         let key = ColumnName(rawValue: column.name).key
         guard column.place == .ignored else { return false }
@@ -388,13 +392,13 @@ public struct ContactFile: Sendable {
         return ConsentColumnName.isLikely(column.name)
     }
 
-    /// What is said once of a file that is read and has the column.
+    /// Returns the finding to report once for a file that is read and has the column; nil for none.
     func remark(on column: ContactColumn) -> FindingRow? {
         if ignoresConsent(column) { return kind.findings.consentIgnored }
         return column.remark ?? (column.place == .ignored ? kind.findings.unused : nil)
     }
 
-    /// The finding about a column, said once for all rows; nil if there is nothing to say.
+    /// Returns the finding about a column, which is reported once for all rows; nil if there is none.
     func finding(on column: ContactColumn) -> Finding? {
         let (path, once) = ("columns.\(column.name)", "said once for all rows")
         guard let remark = remark(on: column) else { return nil }
@@ -404,7 +408,7 @@ public struct ContactFile: Sendable {
         return remark.at(path, detail: once, remedy: hint + Self.remedy(naming: column.name))
     }
 
-    /// The settings that say what a column holds.
+    /// Returns a remedy with the settings that define the meaning of a column.
     package static func remedy(naming name: String) -> String {
         let channel = ConsentColumnName.channel(of: name).rawValue
         if ["date", "datum"].contains(where: name.lowercased().contains) {
@@ -419,8 +423,8 @@ public struct ContactFile: Sendable {
             + "status words, \"attribute:\(SnakeCase.text(name))\", or \"ignored\"."
     }
 
-    /// The columns of a file that is written, in their order: those of the kind, under the settings' names for their
-    /// places, and then those that settings add.
+    /// The columns of a written file, in order: those of the kind, with the settings' names for their places, then those that
+    /// the settings add.
     public var writtenColumns: [ContactColumn] {
         let own = settings.columns.compactMap { name, place in
             place == .ignored ? nil : Self.own(name, place, kind, settings)
@@ -433,16 +437,16 @@ public struct ContactFile: Sendable {
         }
         .compactMap { column in
             if let same = own.first(where: { $0.place.isSame(as: column.place) }) { return same }
-            // One column says it, in the words that the settings choose.
+            // The column of the settings states the consent instead, with its own values.
             return own.contains { $0.place.polarity != nil && $0.place.subject == column.place.subject }
                 && column.place.polarity != nil ? nil : column
         }
         return usual + own.filter { column in !usual.contains { $0.place == column.place } }
     }
 
-    /// The same file, to be written.
+    /// Returns the file for writing.
     ///
-    /// - Throws: `SettingsError` if its delimiter or encoding is only for files that are read.
+    /// - Throws: `SettingsError` if the delimiter or the encoding is only allowed for a file that is read.
     public func written(
         delimiters: [Delimiter] = Delimiter.allCases,
         encodings: [FileEncoding] = [.utf8]
@@ -460,12 +464,12 @@ public struct ContactFile: Sendable {
         return self
     }
 
-    /// What becomes of a value of the column that cannot be read.
+    /// Returns the treatment of a value of the column that cannot be read.
     func onInvalid(_ column: ContactColumn) -> InvalidValue {
         settings.columnInvalid[ColumnName(rawValue: column.name).key] ?? settings.onInvalid
     }
 
-    /// How the values of a column are read.
+    /// Returns the text forms for reading a column.
     func forms(of column: ContactColumn) -> FieldForms {
         var forms = settings.forms
         switch settings.columnDates[ColumnName(rawValue: column.name).key] {
@@ -476,46 +480,46 @@ public struct ContactFile: Sendable {
         return forms
     }
 
-    /// Whether a row needs the column.
+    /// Whether every row must have a value in the column. Another identifier may replace a missing key.
     public func isRequired(_ column: ContactColumn) -> Bool { column.isRequired || isKey(column) }
 
-    /// Whether a row is found by the column.
+    /// Whether the column contains the key.
     func isKey(_ column: ContactColumn) -> Bool { column.place == .identifier(settings.key) }
 
-    /// The place of what finds a row that has nothing in the key's column.
+    /// The place that identifies a row without a key; nil if there is none.
     package var finder: ContactPlace? { settings.finder.map(ContactPlace.identifier) }
 
-    /// Whether every row needs the finder's column, because the file has none for the key.
+    /// Whether every row needs a value in the finder's column, because the file has no column for the key.
     package func needsFinder(among places: some Sequence<ContactPlace>) -> Bool {
         finder != nil && !places.contains(.identifier(settings.key))
     }
 
-    /// The places of what finds a row that is read, the key's first.
+    /// The places that identify a row when a file is read, the key first.
     var readFinders: [ContactPlace] { ([settings.key] + settings.readKeys).map(ContactPlace.identifier) }
 
-    /// The type of a column's attribute.
+    /// Returns the type of a column's attribute.
     public func type(of column: ContactColumn) -> AttributeType {
         guard case .attribute(let name) = column.place else { return .string }
         return settings.types[name] ?? column.type
     }
 
-    /// The type of a column's texts that have its form; nil where all have one type.
+    /// Returns the type of the column's texts that have its form; nil if all texts have one type.
     package func likelyType(of column: ContactColumn) -> AttributeType? {
         guard case .attribute(let name) = column.place, settings.types[name] == nil else { return nil }
         return column.likelyType
     }
 
-    /// The type as which a column takes a value.
+    /// Returns the type in which a column accepts a value.
     func type(of column: ContactColumn, for value: AttributeValue) -> AttributeType {
         value.type == likelyType(of: column) ? value.type : type(of: column)
     }
 
-    /// The file as its reader takes it, for bulk work.
+    /// The file as its reader reads it, for the bulk path.
     public var sourceLayout: SourceLayout? {
         let given = settings.header
         var layout = ColumnLayout(dialect, settings.forms) { header in
             let columns = columns(named: given.isEmpty ? header : given)
-            // A row that has nothing in the first of them is for the reader.
+            // The reader handles a row without a value in the first of these places.
             let first = readFinders.first { place in columns.contains { $0.place == place } }
             return zip(columns, header.isEmpty ? given : header).map { known, found in
                 var column = layoutColumn(of: known)
@@ -532,8 +536,8 @@ public struct ContactFile: Sendable {
         return .columns(layout)
     }
 
-    /// The file as its writer writes it, for bulk work. On some channels a no is for the writer to judge, because the vendor's
-    /// import does something else with it.
+    /// Returns the file as its writer writes it, for the bulk path. Contacts that opt out on one of `channels` are left to
+    /// the writer, because the vendor's import treats such an opt-out differently.
     public func targetLayout(judging channels: [Channel] = []) -> TargetLayout? { .rows(self, judging: channels) }
 
     private func layoutColumn(of column: ContactColumn) -> ColumnLayout.Column {
@@ -561,7 +565,8 @@ public struct ContactFile: Sendable {
         }
     }
 
-    /// The columns of a kind as rows of documentation: name, what it holds, type, whether it is written, and what its words mean.
+    /// Returns the columns of a kind as rows of documentation: name, place, type, whether it is written, and the meanings of
+    /// its values.
     public static func markdown(_ kind: ContactFileKind, onlyWritten: Bool = false) -> [[String]] {
         kind.columns.filter { $0.isWritten || !onlyWritten }.map { column in
             let words = (column.likelyType.map { "\($0.rawValue), else " } ?? "") + column.type.rawValue
@@ -574,7 +579,7 @@ public struct ContactFile: Sendable {
 }
 
 extension ContactColumn {
-    /// The vendor's words of consent in the column, by their meaning, for documentation.
+    /// The consent values of the column by their meaning, for documentation.
     fileprivate var wordsText: String {
         let denied = [("denied", true), ("not denied", false)].map { name, isDenied in
             (meaning: name, words: denials.filter { $0.value == isDenied }.keys.sorted())
@@ -587,8 +592,8 @@ extension ContactColumn {
 }
 
 extension FieldForms {
-    /// Whether each word of a column forbids what the column is about. Where a column has words of its own, a digit is none: it
-    /// may be a code for anything.
+    /// Returns, for each value of a column of denials, whether it denies the use. If the column has values of its own, the
+    /// only common answers are the configured Boolean words, because a digit may be a code for anything.
     func denials(of column: ContactColumn) -> [String: Bool] {
         let answers =
             column.denials.isEmpty
@@ -599,7 +604,7 @@ extension FieldForms {
 }
 
 extension SettingRow {
-    /// What stands between two fields.
+    /// Creates the setting for the character between two fields.
     public static func fileDelimiter(
         _ path: any WritableKeyPath<Settings, ContactFile.Delimiter> & Sendable,
         of allowed: [ContactFile.Delimiter],
@@ -626,7 +631,7 @@ extension SettingRow {
         }
     }
 
-    /// The form of days.
+    /// Creates the setting for the form of days.
     public static func fileDateForm(
         _ path: any WritableKeyPath<Settings, DayForm> & Sendable,
         of allowed: [DayForm],
@@ -653,8 +658,8 @@ extension SettingRow {
         }
     }
 
-    /// The kind of identifier that finds a contact; where nobody names it, those that stand in for it in its column, or the one
-    /// whose own column finds who has none of it.
+    /// Creates the setting for the kind of identifier that is the key of a row. Without the setting, other kinds may replace
+    /// a missing key in its column, or `finder` identifies a row without a key by its own column.
     public static func fileKey(
         _ path: any WritableKeyPath<Settings, ContactFile.Settings> & Sendable,
         default kind: IdentifierKind,
@@ -687,7 +692,7 @@ extension SettingRow {
         }
     }
 
-    /// What columns hold.
+    /// Creates the setting for the parts of a contact that columns contain.
     public static func fileColumns(
         _ path: any WritableKeyPath<Settings, ContactFile.Settings> & Sendable,
         rule: RuleID? = nil
@@ -728,7 +733,7 @@ extension SettingRow {
         }
     }
 
-    /// What words of consent mean.
+    /// Creates the setting for the meanings of consent values.
     public static func fileWords(
         _ path: any WritableKeyPath<Settings, ContactFile.Settings> & Sendable,
         rule: RuleID? = nil
@@ -782,7 +787,7 @@ extension SettingRow {
         }
     }
 
-    /// What becomes of values that cannot be read.
+    /// Creates the setting for the treatment of values that cannot be read.
     public static func fileInvalidValues(
         _ path: any WritableKeyPath<Settings, ContactFile.Settings> & Sendable,
         rule: RuleID? = nil
@@ -816,7 +821,7 @@ extension SettingRow {
         }
     }
 
-    /// The country of telephone numbers that name none.
+    /// Creates the setting for the country of telephone numbers without a country code.
     public static func fileCountry(
         _ path: any WritableKeyPath<Settings, ContactFile.Settings> & Sendable,
         rule: RuleID? = nil
@@ -842,7 +847,7 @@ extension SettingRow {
         }
     }
 
-    /// The forms of dates by column.
+    /// Creates the setting for the forms of dates by column.
     public static func fileColumnDates(
         _ path: any WritableKeyPath<Settings, ContactFile.Settings> & Sendable,
         rule: RuleID? = nil
@@ -867,7 +872,7 @@ extension SettingRow {
                 } else if let forms = member.value.array?.compactMap({ $0.string.flatMap(DayForm.init) }),
                     !forms.isEmpty
                 {
-                    // Only the command writes this, of a column whose dates do not have the configured form.
+                    // Only the command writes a list, for a column whose dates do not have the configured form.
                     settings[keyPath: path].columnDates[key] = .others(forms)
                 } else {
                     return Problem(
@@ -880,7 +885,7 @@ extension SettingRow {
         }
     }
 
-    /// How the characters of a file that is read are bytes.
+    /// Creates the setting for the character encoding of a file that is read.
     public static func fileEncoding(
         _ path: any WritableKeyPath<Settings, ContactFile.Settings> & Sendable,
         rule: RuleID? = nil,
@@ -907,7 +912,7 @@ extension SettingRow {
         }
     }
 
-    /// The types of attributes.
+    /// Creates the setting for the types of attributes.
     public static func fileTypes(
         _ path: any WritableKeyPath<Settings, ContactFile.Settings> & Sendable,
         rule: RuleID? = nil
@@ -942,7 +947,7 @@ extension SettingRow {
         }
     }
 
-    /// Which cells get a guard against spreadsheet programs.
+    /// Creates the setting for the cells that are guarded against spreadsheet programs.
     public static func fileFormulas(
         _ path: any WritableKeyPath<Settings, ContactFile.FormulaCells> & Sendable
     ) -> SettingRow {
@@ -955,7 +960,7 @@ extension SettingRow {
         )
     }
 
-    /// The zone of dates that name none.
+    /// Creates the setting for the time zone of dates without one.
     public static func fileZone(
         _ path: any WritableKeyPath<Settings, String> & Sendable,
         default zone: String,
@@ -975,7 +980,7 @@ extension SettingRow {
         )
     }
 
-    /// What becomes of a contact whose no the file can't say.
+    /// Creates the setting for the treatment of a contact whose opt-out the file cannot express.
     public static func lostOptOuts(
         _ path: any WritableKeyPath<Settings, ContactFile.LostOptOut> & Sendable,
         rule: RuleID? = nil
@@ -989,7 +994,7 @@ extension SettingRow {
         )
     }
 
-    /// What becomes of a contact that the vendor would take for one that wants messages, and of whom no yes is known.
+    /// Creates the setting for the treatment of a contact without a known opt-in whom the vendor would treat as opted in.
     public static func withoutOptIn(
         _ path: any WritableKeyPath<Settings, ContactFile.LostOptOut> & Sendable,
         rule: RuleID? = nil,

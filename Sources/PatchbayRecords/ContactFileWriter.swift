@@ -2,9 +2,9 @@ public import PatchbayAdapterKit
 import PatchbayJSON
 public import PatchbayModel
 
-/// Writes a contact file row by row, as its table says, and says what of each contact has no place in it.
+/// Writes a contact file row by row, according to its table, and reports the parts of each contact that the file cannot hold.
 public struct ContactFileWriter: RecordWriter, Sendable {
-    /// Judges a contact before it is written: an error among the findings keeps it out.
+    /// Checks a contact before it is written. If a finding is an error, the contact is not written.
     public typealias Check = @Sendable (_ contact: Contact) -> [Finding]
 
     private let file: ContactFile
@@ -12,17 +12,17 @@ public struct ContactFileWriter: RecordWriter, Sendable {
     private let check: Check?
     private var writer: DelimitedWriter
 
-    /// A writer at the start of a file.
+    /// Creates a writer at the start of a file.
     ///
-    /// - Throws: `SettingsError` if settings name two columns for one part of the contact: a reader may take either, a
-    ///   file has one. So if they fill a column about what a person wants with something else: the vendor would take that
-    ///   for the person's word.
+    /// - Throws: `SettingsError` if settings name two columns for one part of a contact. A reader may use either, but a
+    ///   file has only one. Also if they use a consent column of the vendor for something else, because the vendor would
+    ///   interpret its values as the person's decision.
     public init(_ file: ContactFile, check: Check? = nil) throws(SettingsError) {
         let problems = file.repeatedColumns + file.misusedColumns
         guard problems.isEmpty else { throw SettingsError(problems) }
         (self.file, self.check) = (file, check)
         table = ColumnTable(file, file.writtenColumns)
-        // The header is handed out alone, so every row here is one behind it.
+        // The header is written separately, so every row here is a row after it.
         var dialect = file.writtenDialect
         (dialect.hasHeader, dialect.hasByteOrderMark) = (false, false)
         writer = DelimitedWriter(dialect: dialect)
@@ -34,18 +34,18 @@ public struct ContactFileWriter: RecordWriter, Sendable {
         return file.settings.encoding.encoded(writer.bytes)
     }
 
-    /// The identifier of the key's column.
+    /// The kind of identifier that is the key.
     public var keyKind: IdentifierKind? { file.settings.key }
-    /// The identifiers that stand in the key's column where a contact has none of its own.
+    /// The kinds of identifiers that identify a contact without a key, in the key's column or in their own.
     public var otherKeyKinds: [IdentifierKind] { file.settings.otherKeys + (file.settings.finder.map { [$0] } ?? []) }
 
-    /// Appends one contact as a row, and says what of it does not survive.
+    /// Appends one contact as a row, and reports the parts that are lost or changed.
     public mutating func write(_ contact: Contact, to bytes: inout [UInt8]) -> [Finding] {
         var composer = RowComposer(contact, file, table)
         composer.compose()
         let findings = (check?(contact) ?? []) + composer.findings
         guard !findings.contains(where: { $0.severity == .error }) else { return findings }
-        // Fields that the dialect can't hold were left out before.
+        // Fields that the dialect cannot hold were left out before.
         try? writer.record(file.settings.formulas == .all ? composer.fields.map(FormulaGuard.guarded) : composer.fields)
         bytes += file.settings.encoding.encoded(writer.takeBytes())
         return findings
@@ -53,12 +53,12 @@ public struct ContactFileWriter: RecordWriter, Sendable {
 }
 
 extension ContactFile {
-    /// What is said of a no that nobody will hear.
+    /// The finding for an opt-out that the file cannot express.
     package var lostOptOut: FindingRow {
         settings.lostOptOuts == .reject ? kind.findings.optOutLost : kind.findings.noPlace
     }
 
-    /// Returns the text of a column's field, and nil where the file can't hold it.
+    /// Returns the text of a column's field; nil if the file cannot hold it.
     ///
     /// - Parameters:
     ///   - text: The text before it is trimmed and checked.
@@ -93,7 +93,7 @@ extension ContactFile {
         return forms.doubled(trimmed)
     }
 
-    /// Returns the text of an attribute's value in the form of its column, and nil where the column can't hold it.
+    /// Returns the text of an attribute's value in the form of its column; nil if the column cannot hold it.
     package func text(
         of value: AttributeValue,
         in column: ContactColumn,
@@ -124,15 +124,15 @@ extension ContactFile {
         return word
     }
 
-    /// The dialect of a file that is written: without quotes a quote is a character like others, as it is to the reader; NUL
-    /// stands in no field.
+    /// The dialect of a written file. Without quoting, a quote is an ordinary character, as it is for the reader; NUL, which
+    /// no field contains, replaces it as the quote.
     fileprivate var writtenDialect: DelimitedDialect {
         var dialect = dialect
         if dialect.quoting == .never { dialect.quote = 0 }
         return dialect
     }
 
-    /// What is wrong with columns of the settings that fill a part of the contact for which there is one before.
+    /// The findings about columns of the settings that fill a part of the contact that an earlier column fills.
     fileprivate var repeatedColumns: [Finding] {
         let columns = settings.columns
         return columns.map(\.place).repeated.map { place, other in
@@ -141,14 +141,15 @@ extension ContactFile {
         }
     }
 
-    /// What is wrong with columns of the settings whose name the vendor knows for what a person wants or allows.
+    /// The findings about columns of the settings that use a consent column of the vendor for something else.
     fileprivate var misusedColumns: [Finding] {
         invertedColumns
             + usedColumns.filter { $0.known.subject != $0.place.subject }
             .map { kind.findings.wishMisused.at("columns".dot($0.name)) }
     }
 
-    /// What is wrong with columns of the settings that take a yes for the opposite of what the vendor's column of the name means.
+    /// The findings about columns of the settings in which a yes means the opposite of a yes in the vendor's column of that
+    /// name.
     var invertedColumns: [Finding] {
         usedColumns.filter { $0.known.subject == $0.place.subject && $0.known.isOpposite(of: $0.place) }.map { used in
             kind.findings.wishMisused.at(
@@ -169,8 +170,8 @@ extension ContactFile {
         }
     }
 
-    /// The columns of a file that is written whose names no header line can hold: the delimiter or a line break stands in
-    /// them, and there are no quotes.
+    /// The columns of a written file whose names no header line can hold, because they contain the delimiter or a line break
+    /// and the file has no quoting.
     public var unwritableColumns: [ContactColumn] {
         guard dialect.quoting == .never else { return [] }
         let marks: Set<UInt8> = [dialect.delimiter, 0x0A, 0x0D, 0]
@@ -178,7 +179,7 @@ extension ContactFile {
     }
 }
 
-/// Makes the fields of one contact's row, and notes what of it does not survive.
+/// Composes the fields of one contact's row, and reports the parts that the file cannot hold.
 private struct RowComposer {
     let contact: Contact
     let file: ContactFile
@@ -213,14 +214,14 @@ private struct RowComposer {
         findings.append(row.at(path, detail: detail))
     }
 
-    /// Puts a text into the field of a place, if there is one that is free.
+    /// Writes a text to the field of a place, if there is such a column and its field is empty.
     private mutating func put(_ text: String, _ place: ContactPlace, _ path: String) {
         guard let index = table.places[place] else { return note(rows.noPlace, path) }
         guard fields[index].isEmpty else { return note(rows.second, path, "column \(table.columns[index].name)") }
         if let text = fieldText(text, table.columns[index], path) { fields[index] = text }
     }
 
-    /// A text as it stands in a field; nil if the file can't hold it.
+    /// Returns a text in the form of a field; nil if the file cannot hold it.
     private mutating func fieldText(_ text: String, _ column: ContactColumn, _ path: String) -> String? {
         file.fieldText(text, column) { row, detail in note(row, path, detail) }
     }
@@ -231,7 +232,7 @@ private struct RowComposer {
         var seen: Set<IdentifierKind> = []
         for (place, identifier) in contact.identifiers.enumerated() {
             let path = "identifiers[\(place)]"
-            // Consent decisions are for the first address: another one does not take its column.
+            // Consent decisions concern the first address, so another one does not take its column.
             if !seen.insert(identifier.kind).inserted, let index = table.places[.identifier(identifier.kind)],
                 fields[index].isEmpty
             {
@@ -265,7 +266,7 @@ private struct RowComposer {
         }
     }
 
-    /// Whether a contact has an address of the channel that cannot be written: the vendor may have another one.
+    /// Whether a contact has an address for a channel that cannot be written. The vendor may have another one.
     private func hasUnwritableAddress(_ channel: Channel) -> Bool {
         [IdentifierKind.email, .phone].contains { kind in
             let place = ContactPlace.identifier(kind)
@@ -345,7 +346,7 @@ private struct RowComposer {
         }
     }
 
-    /// Writes a word of the contact; `least` is what allows least of all that it says of the same.
+    /// Writes a subscription. `least` is the least permissive state that the contact has for its channel and topic.
     private mutating func write(_ subscription: Subscription, _ least: Subscription.State, _ path: String) {
         var state = least
         if state != subscription.state { note(rows.denied, path.dot("state"), "the contact says two things of it") }
@@ -361,7 +362,7 @@ private struct RowComposer {
         }
         let isSaid: Bool
         var holdsTime = table.places[.changedAt(key)] != nil
-        // The denial covers it, so that no opt-out is lost where it has no column.
+        // The denial covers the opt-out, so nothing is lost if the opt-out has no column.
         let lost = isDenied ? rows.noPlace : lost(state)
         if let columns = table.states[key] {
             isSaid = columns.map { put(state, table.columns[$0], path, lost) }.contains(true)
@@ -378,10 +379,10 @@ private struct RowComposer {
 
     private var lostOptOut: FindingRow { file.lostOptOut }
 
-    /// The finding for a known state that has no column: any other than an opt-in counts as an opt-out.
+    /// Returns the finding for a known state without a column. Any state other than an opt-in counts as an opt-out.
     private func lost(_ state: Subscription.State) -> FindingRow { state == .subscribed ? rows.noPlace : lostOptOut }
 
-    /// Says a state by a word.
+    /// Writes a state as a consent value.
     private mutating func put(
         _ state: Subscription.State,
         _ column: ContactColumn,
@@ -400,7 +401,7 @@ private struct RowComposer {
         return true
     }
 
-    /// Says a state by a date.
+    /// Writes a state as a date.
     private mutating func put(
         _ state: Subscription.State,
         at moment: Timestamp?,
@@ -442,7 +443,8 @@ private struct RowComposer {
         for name in subscription.fields.keys.sorted() { note(rows.noPlace, path.dot("fields").dot(name.rawValue)) }
     }
 
-    /// Says denied messages in the columns of their channels; other answers have no place.
+    /// Writes denials to their columns, and denied messages to the consent columns of their channels. Other consents have no
+    /// column.
     private mutating func consents() {
         for (place, consent) in contact.consents.enumerated() where consent.state != .unknown {
             let path = "consents[\(place)]"
@@ -460,8 +462,8 @@ private struct RowComposer {
         }
     }
 
-    /// Says the no in every column that it is about, and whether that is enough: columns of whole channels must say it, for
-    /// its channel, or for every one on which the row has an address.
+    /// Writes an opt-out to every column that the denial concerns. Returns whether this is sufficient: columns of whole
+    /// channels must have it, for the denied channel, or for every channel for which the row has an address.
     private mutating func deny(_ consent: Consent) -> Bool {
         var (said, reached): (Set<Channel>, Set<Channel>) = ([], [])
         for (place, index) in table.places {
@@ -473,7 +475,7 @@ private struct RowComposer {
                 guard let word = table.columns[index].states.written[.unsubscribed] else { continue }
                 fields[index] = word
                 if key.topic == nil { said.insert(key.channel) }
-            // The subscription was written as a no before.
+            // The subscription was written as an opt-out already.
             case .optOut(let key) where key.topic == nil && isFilled: said.insert(key.channel)
             default: continue
             }
@@ -495,7 +497,7 @@ private struct RowComposer {
         }
     }
 
-    /// Writes what there are columns for, and compares what a reader will make of them with the device.
+    /// Writes the parts of a device that have a column, and reports the parts that a reader would not read back.
     private mutating func write(_ device: Device, _ path: String) {
         let texts: [(ContactPlace.DevicePart, String?)] = [
             (.deviceID, device.identities[file.kind.deviceIdentity]), (.pushToken, device.pushToken?.value),
@@ -518,7 +520,7 @@ private struct RowComposer {
         }
     }
 
-    /// What a reader makes of the fields so far.
+    /// Returns the contact that a reader would read from the fields so far.
     private func readBack() -> Contact {
         var draft = ContactDraft(table, fields.map(forms.undoubled), "")
         return draft.contact()
@@ -526,7 +528,7 @@ private struct RowComposer {
 
     // MARK: The whole row
 
-    /// Where the contact has no key, the first identifier of another kind that may be one stands in the key's column.
+    /// If the contact has no key, writes the first suitable identifier of another kind to the key's column.
     private mutating func standIn() {
         let key = ContactPlace.identifier(file.settings.key)
         guard !contact.identifiers.contains(where: { $0.kind == file.settings.key && !$0.value.trimmed.isEmpty }),
@@ -545,7 +547,7 @@ private struct RowComposer {
         }
     }
 
-    /// Looks for a yes on each channel on which the vendor takes a row with an address for one.
+    /// Checks for an opt-in on each channel on which the vendor treats a row with an address as opted in.
     private mutating func checkYes() {
         for channel in file.settings.needsYes where contact.answer(to: channel) == .unknown {
             let isReached = table.places.contains { $0.key.reach == channel && !fields[$0.value].isEmpty }
@@ -567,7 +569,7 @@ private struct RowComposer {
         }
     }
 
-    /// A file without a column for the key has one for the finder.
+    /// Checks that a file without a column for the key has a value in the finder's column.
     private mutating func checkFinder() {
         guard let other = file.finder, file.needsFinder(among: table.places.keys) else { return }
         guard table.places[other].map({ fields[$0].isEmpty }) ?? true else { return }
@@ -576,8 +578,8 @@ private struct RowComposer {
 }
 
 extension Contact {
-    /// What the person says to messages on a channel as a whole; nobody asked is unknown, and a yes to a topic is none to
-    /// all the others.
+    /// Returns the person's decision about messages on a channel as a whole; unknown if there is none. An opt-in to a topic
+    /// does not apply to the whole channel.
     fileprivate func answer(to channel: Channel) -> Consent.State {
         let consents = consents.filter { $0.purpose == .messaging && ($0.channel ?? channel) == channel }
         if consents.contains(where: { $0.state == .denied }) { return .denied }
@@ -586,7 +588,7 @@ extension Contact {
         case .unsubscribed?, .suspended?: return .denied
         case .unknown?: return .unknown
         case nil:
-            // A channel's own word counts there.
+            // A consent for this channel takes precedence over one for every channel.
             let own = consents.filter { $0.channel == channel }.map(\.state).min()
             return own ?? consents.map(\.state).min() ?? .unknown
         }
@@ -594,32 +596,32 @@ extension Contact {
 }
 
 extension AttributeValue {
-    /// A decimal without a fraction as a whole number, where that is the type.
+    /// Returns a decimal without a fraction as an integer if the type is integer; nil otherwise.
     fileprivate func wholeNumber(as type: AttributeType) -> AttributeValue? {
         guard self.type == .decimal, type == .integer else { return nil }
         return plainText.flatMap { AttributeValue(text: $0, as: .integer) }
     }
 }
 
-/// What a field's text may be.
+/// The form of texts in fields.
 private enum FieldText {
-    /// Line breaks as single spaces.
+    /// Replaces each line break with a space.
     static func oneLine(_ text: String) -> String {
         text.replacing("\r\n", with: " ").replacing("\n", with: " ").replacing("\r", with: " ")
     }
 
-    /// Whether the file can hold every character.
+    /// Whether the file can hold every character of a text.
     static func isWritable(_ text: String, in file: ContactFile) -> Bool {
         let highest = !file.settings.encoding.isUTF8 ? 0xFF : file.settings.forms.highestScalar
         let isQuoted = file.settings.isQuoted
         let delimiter = UInt32(file.settings.delimiter.byte)
         return text.unicodeScalars.allSatisfy { scalar in
             switch scalar.value {
-            // A byte-order mark at the start of a file is none of its text.
+            // A byte-order mark at the start would not be read as a part of the text.
             case 0xFEFF: text.unicodeScalars.first != scalar
             case 0: false
             case 0x0A, 0x0D, delimiter: isQuoted
-            // A quote in a field without quotes would begin one for a reader that takes quotes.
+            // A quote at the start of an unquoted field would begin a quoted field for a reader that supports quoting.
             case 0x22: isQuoted || text.unicodeScalars.first != "\""
             default: scalar.value <= highest
             }
@@ -627,7 +629,7 @@ private enum FieldText {
     }
 }
 
-/// The members of a device that did not survive.
+/// The parts of a device that are not read back.
 private enum DeviceLoss {
     static func between(_ device: Device, _ other: Device?) -> [String] {
         guard let other else { return [""] }

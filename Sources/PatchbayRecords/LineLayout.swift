@@ -4,11 +4,11 @@ public import PatchbayModel
 
 /// The required form of a value in a field of a file, and how it is written there.
 ///
-/// It states the same as the vendor's own table of fields, as data from which bulk work is compiled.
+/// It states the same as the vendor's own table of fields, as data from which the bulk path is compiled.
 public enum RecordForm: Sendable {
     /// The value's own JSON: text as a string, a number as a number, choices as a list.
     case plain
-    /// One line of text, whatever the value's type. A number or a boolean is reported.
+    /// One line of text, for values of any type. A number or a boolean is reported.
     case text
     /// Two letters of ISO 3166-1, upper case.
     case country
@@ -49,7 +49,7 @@ public struct LineLayout: Sendable {
         /// A member with the same value in every record.
         case constant(String, JSONValue)
         /// The member by which the vendor identifies the contact. A contact without such an identifier is not written.
-        /// `missing` is then the only finding, whatever else the contact contains; nil leaves the contact to the writer.
+        /// `missing` is then the only finding, regardless of the rest of the contact; nil leaves the contact to the writer.
         case key(String, IdentifierKind, RecordForm, missing: Finding?)
         /// An object with its own parts.
         case object(String, [Part])

@@ -23,10 +23,10 @@ public struct RecordFormat: Sendable {
     /// The format's settings by the code of the finding that they decide. If a contact is not written because of such a
     /// finding, the setting decides that.
     public let deciding: [String: String]
-    /// Describes as data what the reader accepts, for bulk work; nil if that is not possible. The reader must then be able to
-    /// read a single record.
+    /// Describes as data what the reader accepts, for the bulk path; nil if that is not possible. The reader must then be
+    /// able to read a single record.
     public let makeSourceLayout: (@Sendable (JSONObject) throws(SettingsError) -> SourceLayout?)?
-    /// Describes as data what the writer writes, for bulk work; nil if that is not possible. The writer is then a
+    /// Describes as data what the writer writes, for the bulk path; nil if that is not possible. The writer is then a
     /// ``RecordWriter``.
     public let makeTargetLayout: (@Sendable (JSONObject) throws(SettingsError) -> TargetLayout?)?
 
@@ -91,7 +91,7 @@ public struct SidecarReader: Sendable {
     }
 }
 
-/// The structure of a source's records, as far as bulk work needs it.
+/// The structure of a source's records, as far as the bulk path needs it.
 public enum SourceLayout: Sendable {
     /// Contacts of the neutral model, one JSON object per line.
     case neutralLines
@@ -101,7 +101,7 @@ public enum SourceLayout: Sendable {
     case columns(ColumnLayout)
 }
 
-/// The structure of a target's records, as far as bulk work needs it.
+/// The structure of a target's records, as far as the bulk path needs it.
 public enum TargetLayout: Sendable {
     /// Contacts of the neutral model, one JSON object per line.
     case neutralLines

@@ -18,7 +18,7 @@ public final class BackEnd<Adapter: VendorAdapter> {
     public let world: VirtualWorld
     /// The simulated vendor.
     public let vendor: SimulatedVendor
-    /// The API.
+    /// The adapter of the server API.
     public let adapter: Adapter
     /// Outcomes that replace the vendor's replies, each once. A request uses the first outcome with its endpoint, or
     /// with a suffix of its URL's path.
@@ -56,7 +56,7 @@ public final class BackEnd<Adapter: VendorAdapter> {
     /// - Parameters:
     ///   - contact: The contact's name, which is also the subject.
     ///   - action: The action.
-    ///   - options: The API's options of the call.
+    ///   - options: The options of the operation for this API.
     /// - Returns: The operation's id.
     /// - Throws: An error of the engine.
     @discardableResult
@@ -96,7 +96,7 @@ public final class BackEnd<Adapter: VendorAdapter> {
         return question.id
     }
 
-    /// Sends a query, lets a number of seconds pass, and returns the outcome; nil if there is none yet.
+    /// Sends a query, advances the time by a number of seconds, and returns the outcome; nil if there is none yet.
     ///
     /// - Throws: An error of the engine.
     public func ask(_ contact: String, _ request: ReadRequest, seconds: Int) throws -> OperationOutcome? {
@@ -105,7 +105,7 @@ public final class BackEnd<Adapter: VendorAdapter> {
         return outcome(id)
     }
 
-    /// Lets a number of seconds pass.
+    /// Advances the time by a number of seconds.
     ///
     /// - Throws: An error of the engine.
     public func advance(_ seconds: Int) throws { try world.advance(by: .seconds(seconds)) }
@@ -149,7 +149,7 @@ extension Outcome {
     /// A reply that did not arrive in time: the delivery is uncertain.
     public static var lost: Outcome { .failed(TransportFailure(.lost, "timedOut")) }
 
-    /// A request that did not leave, because the network is down.
+    /// A request that was not sent, because the network is down.
     public static var offline: Outcome { .failed(TransportFailure(.notSent, "offline")) }
 
     /// A request during which the process died.

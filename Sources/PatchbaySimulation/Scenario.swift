@@ -12,13 +12,13 @@ public struct Scenario: Sendable {
         case capture([EngagementOperation.Draft])
         /// Time passes.
         case advance(Duration)
-        /// Time passes until nothing is pending, at most this long.
+        /// Time passes until no operation is pending, at most for this duration.
         case drain(Duration)
         /// The next `count` requests get this reply.
         case reply(Reply, count: Int)
         /// From now on requests get this reply, unless a scripted reply is left.
         case defaultReply(Reply)
-        /// The process ends at once.
+        /// The process ends immediately.
         case kill
         /// The process ends immediately before or after the next verdicts are stored.
         case killAtSettle(before: Bool)

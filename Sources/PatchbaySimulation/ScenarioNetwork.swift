@@ -59,7 +59,8 @@ final class ScenarioNetwork {
     private func decide(_ sent: VirtualWorld.Sent) -> VirtualWorld.Fate {
         guard isUp else { return .outcome(.failed(TransportFailure(.notSent, "offline"))) }
         if let cut, cut.request == sent.number {
-            // A scripted reply of an unprocessed request would be used again for the repeated request.
+            // If the next scripted reply belongs to a request that the vendor does not process, the vendor does not
+            // process this request either. The reply stays in the list for the repeated request.
             let isScripted = (replies.first ?? standing).map { !$0.isProcessed } ?? false
             if cut.vendorWorked, !isScripted {
                 if !replies.isEmpty { replies.removeFirst() }

@@ -19,7 +19,7 @@ public struct ScenarioRun {
     private let network: ScenarioNetwork
     private let script = Script()
 
-    /// The app's present state, which the closures of the virtual world read.
+    /// State of the app and its process that the closures of the virtual world read.
     private final class Script {
         var credentials: [String?: Secret?] = [:]
         /// Whether the process is dying inside a transaction. Errors that follow have this cause.
@@ -32,7 +32,7 @@ public struct ScenarioRun {
     public struct Cut: Hashable, Sendable {
         /// The number of the request, from 1.
         public let request: Int
-        /// Whether the vendor has processed the request before.
+        /// Whether the vendor processes the request before the process dies.
         public let vendorWorked: Bool
 
         /// Creates a cut.
@@ -76,7 +76,7 @@ public struct ScenarioRun {
         try conclude()
     }
 
-    /// Stores the memories and the subject snapshot of the start.
+    /// Stores the memories and the subject snapshot that the scenario starts with.
     private func remember() throws {
         for entry in scenario.memory {
             guard let provider = configuration.provider(entry.provider) else {
@@ -119,7 +119,7 @@ public struct ScenarioRun {
     /// Reports an event, unless it belongs to the steps before the scenario.
     private func say(_ line: JSONValue) throws { if !isSilent { try tell(line) } }
 
-    /// Removes all faults after the run, and lets time pass until nothing is pending, at most thirty days.
+    /// Removes all faults after the run, and advances the time until no operation is pending, by at most thirty days.
     public func heal() throws {
         network.heal()
         for provider in configuration.providers { try world.resume(provider.name) }
@@ -252,7 +252,7 @@ public struct ScenarioRun {
         for (_, _, line) in lines.sorted(by: { ($0.0, $0.1) < ($1.0, $1.1) }) { try say(line) }
     }
 
-    /// Returns the request, with the reply that it gets unless the process dies before.
+    /// Returns the request with its reply. The process may die before it receives the reply.
     private func line(of sent: VirtualWorld.Sent) -> JSONValue {
         var line = sent.json.object ?? [:]
         line["reply"] = network.fates[sent.number]?.json

@@ -35,7 +35,7 @@ public final class SimulatedVendor {
     /// The state.
     public var anyState: any Sendable { look() }
 
-    /// Returns to an earlier state of this vendor.
+    /// Restores an earlier state of this vendor.
     func restore(_ state: any Sendable) { replace(state) }
 
     /// Returns the state if it has the given type; nil otherwise.

@@ -31,7 +31,7 @@ public final class VirtualHost: EngineHost {
         state = Mutex(State(uptime: uptime, wallOffset: start - uptime, random: SeededGenerator(seed: seed)))
     }
 
-    /// Creates a machine that continues with the present state of another one.
+    /// Creates a machine that continues with the current state of another one.
     init(continuing other: VirtualHost) { state = Mutex(other.state.withLock { $0 }) }
 
     public func date() -> Instant { state.withLock { $0.uptime + $0.wallOffset } }
@@ -71,10 +71,10 @@ public final class VirtualHost: EngineHost {
         return "00000000-0000-8000-8000-" + String(repeating: "0", count: 12 - digits.utf8.count) + digits
     }
 
-    /// Lets time pass.
+    /// Advances the clocks.
     public func advance(by duration: Duration) { state.withLock { $0.uptime = $0.uptime + duration } }
 
-    /// Moves the wall clock without time passing, as a person or a time server does.
+    /// Sets the wall clock forward or back without time passing, as a person or a time server does.
     public func jump(by duration: Duration) {
         state.withLock { state in
             state.wallOffset += duration
@@ -106,7 +106,7 @@ public final class VirtualHost: EngineHost {
     }
 }
 
-/// The same machine for another of its processes.
+/// The same machine, as another of its processes sees it.
 struct ProcessHost: EngineHost {
     let machine: VirtualHost
     /// The index among the processes that share an outbox.

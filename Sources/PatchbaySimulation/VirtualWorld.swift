@@ -8,7 +8,7 @@ import Synchronization
 ///
 /// All work is done inside the calls, on the caller's thread. The same calls always give the same run.
 public final class VirtualWorld {
-    /// A request that left.
+    /// A request that the engine sent.
     public struct Sent: Sendable {
         /// Its number, from 1.
         public let number: Int
@@ -18,7 +18,7 @@ public final class VirtualWorld {
         public let now: Instant
         /// The time by the vendor's clock, which does not jump with the clock of this machine.
         public let vendorDate: Instant
-        /// The index of the sending process, from 0, and the number of times that it had got the lease by then.
+        /// The index of the sending process, from 0, and the number of times that it had acquired the lease by then.
         public let process: Int
         let tenure: Int
         /// The name of the provider.
@@ -27,7 +27,7 @@ public final class VirtualWorld {
         public let endpoint: String
         /// The lane that waits for its outcome.
         public let lane: String
-        /// The carried operations.
+        /// The ids of the operations that the request carries.
         public let operations: [OperationID]
         /// The number of the last outcome that was stored when the request left.
         public let endedBefore: Int64
@@ -39,13 +39,13 @@ public final class VirtualWorld {
     public struct Settled: Sendable {
         /// The time on the engine's timeline.
         public let now: Instant
-        /// What.
+        /// The outcome.
         public let outcome: Outcome
     }
 
     /// The fate of a request in the network.
     public enum Fate: Sendable {
-        /// The vendor processes the request at once. The outcome reaches the engine after the given time.
+        /// The vendor processes the request immediately. The outcome reaches the engine after the given time.
         case outcome(Outcome, after: Duration = .milliseconds(100))
         /// The process dies while the request leaves, and another starts.
         case death
@@ -53,25 +53,25 @@ public final class VirtualWorld {
         case silence
     }
 
-    /// An event of the engine with the time at which it was reported.
+    /// An event that the engine reported, with the time of the report.
     public struct Told: Sendable {
         /// The time by the wall clock.
         public let date: Instant
         /// The number of requests that had left by then.
         public let sentBefore: Int
-        /// What.
+        /// The event.
         public let event: EngineEvent
     }
 
     /// The machine.
     public let host: VirtualHost
-    /// Every request that left.
+    /// Every request that the engine sent.
     public private(set) var sent: [Sent] = []
     /// The stored outcomes of requests, by number.
     public private(set) var settled: [Int: Settled] = [:]
     /// All events that the engine reported.
     public private(set) var told: [Told] = []
-    /// The times at which staged captures were routed. For a lane, an operation begins then.
+    /// The times at which staged captures were routed. From then on, their lanes can send them.
     public private(set) var placings: [Instant] = []
     /// The requests, by endpoint and number, that were in flight when a process ended.
     public private(set) var interrupted: [(endpoint: String, number: Int)] = []
@@ -79,14 +79,14 @@ public final class VirtualWorld {
     public var network: (Sent) -> Fate = { _ in .outcome(.replied(WireResponse(200))) }
     /// Returns the app's credential for a contact. It is called for every plan.
     public var credentials: (_ provider: String, _ contact: String?) -> Secret? = { _, _ in nil }
-    /// The limits of the outbox, from the next start on.
+    /// The limits of the outbox. A change applies from the next start or reconfiguration of a process.
     public var limits = OutboxLimits()
-    /// Messages about leases that were taken from a process that was alive and held them.
+    /// Error messages, one for each lease that was taken from a running process before the lease expired.
     public private(set) var seizures: [String] = []
 
     /// One of the processes that share the outbox.
     private struct Process {
-        /// The connection, which outlives every process at this index.
+        /// The connection to the outbox. All processes at this index use it, one after the other.
         var store: OutboxStore
         let host: any EngineHost
         var engine: Engine?
@@ -94,7 +94,7 @@ public final class VirtualWorld {
         var plan: RoutingPlan?
         var isDying = false
         var isSuspended = false
-        /// The number of times that the process got the lease.
+        /// The number of times that the process has acquired the lease.
         var tenure = 0
         /// The end of the process's lease, by the wall clock and by the monotonic clock; nil without a lease.
         var heldUntil: (date: Instant, uptime: Instant)?
@@ -109,13 +109,13 @@ public final class VirtualWorld {
     }
 
     private var processes: [Process]
-    /// The number of pending operations that every process reads and keeps at once.
+    /// The limits on how many pending operations every process reads and keeps at once.
     package var looks = LookSizes() {
         didSet { for process in processes { process.store.looks = looks } }
     }
     private var storageHook: ((StoragePoint) throws -> Void)?
     private var disk: Disk?
-    /// The requests that left without a record on the disk, not even in the journal.
+    /// The requests that a power failure erased from the disk: the restored state is older, and its journal lacks them.
     public private(set) var forgotten: Set<Int> = []
     /// The index of the current process.
     private var current = 0
@@ -163,7 +163,7 @@ public final class VirtualWorld {
         processes = [Process(store: try OutboxStore.open(serialized: saved.outbox), host: host)]
     }
 
-    /// The outbox connection of the current process. It outlives every process of this world.
+    /// The outbox connection of the current process. It stays open when the process ends.
     package var store: OutboxStore { processes[current].store }
 
     private var engine: Engine? {
@@ -205,7 +205,7 @@ public final class VirtualWorld {
     /// Whether the current process considers itself the owner of the lease.
     public var delivers: Bool { engine?.delivers ?? false }
 
-    /// Ends the process at once. It receives no reply to the requests in flight.
+    /// Ends the process immediately. It receives no reply to the requests in flight.
     public func kill() {
         end()
         if current == 0 { host.beginProcess() }
@@ -217,7 +217,7 @@ public final class VirtualWorld {
         kill()
     }
 
-    /// Ends the process at once and starts a new one, with the same or another configuration.
+    /// Ends the process immediately and starts a new one, with the same or another configuration.
     public func restart(_ plan: RoutingPlan? = nil) throws {
         kill()
         if let plan = plan ?? processes[current].plan { try start(plan) }
@@ -229,7 +229,7 @@ public final class VirtualWorld {
         (processes[current].isSuspended, processes[current].heldUntil) = (engine != nil, nil)
     }
 
-    /// Opens the outbox again, and delivers if no other process does.
+    /// Opens the outbox again, and resumes delivery if no other process holds the lease.
     public func wakeUp() throws {
         guard isSuspended, let engine else { return }
         _ = try holding {
@@ -241,8 +241,8 @@ public final class VirtualWorld {
         try settleDown()
     }
 
-    /// Records the end of the current process's lease, and whether the process took the lease from a process that is
-    /// alive and held it.
+    /// Runs `body`, which returns whether the current process holds the lease. Records the end of the lease, and an
+    /// error message if the process took the lease from a running process before it expired.
     private func holding(_ body: () throws -> Bool) throws -> Bool {
         let had = engine?.delivers ?? false
         let has = try body()
@@ -262,7 +262,7 @@ public final class VirtualWorld {
         return has
     }
 
-    /// Sends no new requests until the requests in flight have outcomes.
+    /// Stops sending new requests, and waits until the requests in flight have outcomes.
     public func comeToRest() throws {
         guard let engine else { return }
         engine.isQuiet = true
@@ -345,7 +345,8 @@ public final class VirtualWorld {
         var settled: [Int: Settled] = [:]
     }
 
-    /// Makes the machine track the synchronized content of its disk from now on, so that it can lose the rest.
+    /// Makes the machine track the synchronized content of its disk from now on, so that a power failure can discard
+    /// the rest.
     public func keepImage() throws {
         disk = Disk(image: try OutboxImage())
         try takeImage(of: current)
@@ -392,7 +393,8 @@ public final class VirtualWorld {
         processes.contains { !$0.isSuspended && $0.engine?.hasStagedCaptures ?? false }
     }
 
-    /// Whether the present transaction stores routing or the time, and no verdict.
+    /// Whether the current transaction stores only routes, the time, or a request that is about to be sent, and no
+    /// verdict.
     package var storesNoVerdict: Bool { processes.contains { $0.engine?.storesNoVerdict ?? false } }
 
     /// Returns the ids of the staged captures.
@@ -413,7 +415,8 @@ public final class VirtualWorld {
         try settleDown()
     }
 
-    /// Captures operations in one transaction and sends a query, before any request for them can leave.
+    /// Captures operations in one transaction and sends queries to a provider, before any request for the operations
+    /// can be sent.
     package func capture(
         _ operations: [EngagementOperation],
         reading reads: [EngagementOperation],
@@ -450,13 +453,13 @@ public final class VirtualWorld {
         return operation
     }
 
-    /// Sends a query to a provider. The answer is among ``told``.
+    /// Sends a query to a provider. When the answer has arrived, ``outcome(of:on:)`` returns it.
     public func read(_ operation: EngagementOperation, from provider: String, timeout: Duration = .seconds(30)) throws {
         _ = try engine?.read(operation, provider: provider, timeout: timeout)
         try settleDown()
     }
 
-    /// Sends now everything that may be sent.
+    /// Sends immediately everything that may be sent.
     public func flush() throws {
         try engine?.flush()
         try settleDown()
@@ -468,7 +471,7 @@ public final class VirtualWorld {
         try settleDown()
     }
 
-    /// Reports that the app has another credential for a contact.
+    /// Notifies the engine that the app has another credential for a contact.
     public func credentialDidChange(for contact: String?) throws {
         try engine?.credentialDidChange(for: contact)
         try settleDown()
@@ -490,7 +493,8 @@ public final class VirtualWorld {
         try settleDown()
     }
 
-    /// Performs the periodic maintenance of a driver: extends the lease or takes it again, and looks for new operations.
+    /// Performs the periodic maintenance of a driver: extends or acquires the lease, and polls for commits by other
+    /// processes.
     public func keepHouse() throws {
         guard let engine, !isSuspended else { return }
         if try holding({ try engine.renewLease() }) { try engine.lookAround() }
@@ -499,7 +503,7 @@ public final class VirtualWorld {
 
     // MARK: Time
 
-    /// Lets time pass, and runs everything that is due meanwhile.
+    /// Advances the time, and runs the timed actions that are due meanwhile.
     public func advance(by duration: Duration) throws {
         let end = host.uptime() + duration
         while let next = nextInstant, next <= end {
@@ -510,20 +514,20 @@ public final class VirtualWorld {
         try inEveryProcess(settleDown)
     }
 
-    /// Lets time pass until nothing is pending, in flight or due, at most this long.
+    /// Advances the time until no operation is staged or pending or no timed action is left, by at most `duration`.
     ///
-    /// - Returns: Whether nothing is left.
+    /// - Returns: Whether all operations have outcomes.
     @discardableResult
     public func drain(atMost duration: Duration = .seconds(30 * 86_400)) throws -> Bool {
         try advance(until: { try !isUnfinished }, atMost: duration)
         return try !isUnfinished
     }
 
-    /// Lets time pass until a condition holds or no timed action is left.
+    /// Advances the time until a condition holds or no timed action is left.
     ///
     /// - Parameters:
     ///   - isDone: The condition.
-    ///   - duration: The longest time to let pass.
+    ///   - duration: The maximum duration by which the time advances.
     /// - Throws: An error of the storage, or of the condition.
     public func advance(until isDone: () throws -> Bool, atMost duration: Duration = .seconds(30 * 86_400)) throws {
         let end = host.uptime() + duration
@@ -533,7 +537,7 @@ public final class VirtualWorld {
         }
     }
 
-    /// Lets time pass until the next timed action, and runs it.
+    /// Advances the time to the next timed action, and runs it.
     ///
     /// - Returns: Whether there was one.
     package func step() throws -> Bool {
@@ -573,7 +577,7 @@ public final class VirtualWorld {
         let first = current
         for place in processes.indices {
             current = place
-            // A process that fails stays the current one, because it dies of the failure.
+            // If a process throws an error, it stays the current one, so that the caller can end it.
             try body()
         }
         current = first
@@ -588,9 +592,9 @@ public final class VirtualWorld {
                 continue
             }
             processes[current].inbound.remove(at: place)
-            // As in the delivery loop, the reply and the next plan use one view of the outbox.
+            // As in the delivery loop, the reply and the next plan use one observed state of the outbox.
             try store.look {
-                // A reply to a request that was given up meanwhile has no effect.
+                // A reply to a request that the engine has abandoned meanwhile has no effect.
                 if let engine, try engine.finish(reply.dispatch, reply.outcome) {
                     settled[reply.number] = Settled(now: engine.now, outcome: reply.outcome)
                 }
@@ -643,7 +647,7 @@ public final class VirtualWorld {
         processes[current].inbound.append(DueReply(at: at, number: number, dispatch: dispatch, outcome: outcome))
     }
 
-    /// Gives a request in flight its outcome now, instead of its planned fate.
+    /// Replaces the planned outcome of a request in flight, and delivers the new outcome immediately.
     ///
     /// - Parameters:
     ///   - number: The number of the request; an unknown one has no effect.

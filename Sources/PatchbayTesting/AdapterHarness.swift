@@ -160,7 +160,7 @@ protocol ConformanceSubject: Sendable {
     var hasSimulator: Bool { get }
     /// The endpoints whose requests are journaled.
     var journaledEndpoints: Set<String> { get }
-    /// Plays a scenario, and interrupts its exchanges as `cut` says.
+    /// Plays a scenario, and interrupts its exchanges according to `cut`.
     func play(_ scenario: Scenario, cutting cut: ScenarioRun.Cut?) throws -> Stage.Played
     /// Returns the part of a simulator's state that operations change; nil if the harness has no expected vendor state.
     func held(_ state: any Sendable) -> JSONObject?

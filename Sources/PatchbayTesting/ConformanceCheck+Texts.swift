@@ -102,7 +102,7 @@ enum Canary {
     }
 }
 
-/// The texts that a receiver finds in a request, whatever its encoding.
+/// The texts that a receiver finds in a request, regardless of its encoding.
 enum WireStrings {
     static func of(_ request: WireRequest) -> [String] {
         var texts = URLText.queryItems(of: request.url).map(\.value)

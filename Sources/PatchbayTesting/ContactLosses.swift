@@ -99,8 +99,8 @@ struct ContactLosses: Sendable {
     private mutating func devices() {
         for (place, device) in written.devices.enumerated() {
             let path = "devices[\(place)]"
-            // A device without a token that is missing has lost its unusual values; a device with another token is not
-            // the same one.
+            // A missing device without a token is compared with a device without properties. A device with another token is
+            // not the same device.
             let known = read.devices.first { $0.pushToken?.value == device.pushToken?.value }
             guard let other = known ?? (device.pushToken == nil ? Device() : nil) else {
                 expect(false, "\(path).pushToken")
@@ -116,7 +116,7 @@ struct ContactLosses: Sendable {
         }
     }
 
-    /// Returns whether a device has push disabled because the person opted out: the file states that by the subscription.
+    /// Returns whether a device has push disabled because the person opted out. The file expresses that by the subscription.
     private func isMuted(_ device: Device) -> Bool {
         let push = read.subscriptions.filter { $0.channel == .push }
         let said = push.contains { $0.topic == nil } ? push.filter { $0.topic == nil } : push
@@ -128,7 +128,7 @@ struct ContactLosses: Sendable {
     private mutating func inventions() {
         for identifier in read.identifiers where !written.identifiers.contains(where: { Self.isSame(identifier, $0) }) {
             expect(false, "identifiers")
-            // A value that already existed under another kind is duplicated, and identifies the person by nothing new.
+            // A value that already existed under another kind is a duplicate, and adds no new way to identify the person.
             let isChanged = written.identifiers.contains { $0.kind == identifier.kind || $0.value == identifier.value }
             if !isChanged { raised.append("identifiers: a \(identifier.kind.rawValue) that was not there") }
         }
@@ -145,13 +145,13 @@ struct ContactLosses: Sendable {
         }
     }
 
-    /// Returns whether the person allowed at least as much, and denied nothing of it.
+    /// Returns whether the person allowed at least as much as a subscription that was read, and did not deny it.
     private func isWanted(_ subscription: Subscription) -> Bool {
         let states = written.subscriptions.filter { $0.key == subscription.key }.map(\.state)
         let isDenied = written.consents.contains {
             $0.purpose == .messaging && $0.state == .denied && ($0.channel == nil || $0.channel == subscription.channel)
         }
-        // A denial that a file states in addition to the subscription belongs to it.
+        // If the denial was read back as well, it still applies to the subscription.
         let isStated = read.consents.contains { $0.purpose == .messaging && $0.state == .denied }
         return (states.contains(.subscribed) || states.contains(subscription.state)) && (!isDenied || isStated)
     }

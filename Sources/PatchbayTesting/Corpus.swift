@@ -30,7 +30,7 @@ public struct Corpus: Sendable {
 
     /// The installation of all device samples.
     public static let installation: Subject = "3f2a8c1e-6b54-4d0f-9a77-51c0de2b8e90"
-    /// Aino's customer number: the contact of all samples that do not say otherwise.
+    /// Aino's customer number: the contact of all samples that do not have another one.
     public static let customerNumber = "c-1001"
     /// The capture time of the first sample, by the wall clock: 2031-03-09T07:05:11.042Z.
     public static let start = Instant(milliseconds: 1_930_806_311_042)

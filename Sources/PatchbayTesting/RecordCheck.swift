@@ -289,7 +289,7 @@ public struct RecordCheck: Sendable, CustomTestStringConvertible {
         },
     ]
 
-    // MARK: Bad input
+    // MARK: Invalid input
 
     private static let badInput: [RecordCheck] = [
         RecordCheck("a bad row is one record with its line, its column and its bytes, and the next is read") {

@@ -103,7 +103,7 @@ final class SampleRun<Adapter: VendorAdapter> {
         var wokenAt: Int?
         while true {
             takeEvents()
-            // A caller of a query ends with the process.
+            // The caller of a query does not survive the end of its process.
             if world.interrupted.count > interruptions { (interruptions, reads) = (world.interrupted.count, []) }
             let wait = world.timeToNextAction
             if world.inFlight.isEmpty, wait != .zero, let end = try end() { return end }

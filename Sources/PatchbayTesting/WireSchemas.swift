@@ -120,7 +120,7 @@ private struct Node {
         part["$ref"]?.string.map { Node($0, from: file, in: files) } ?? Node(json: part, file: file, files: files)
     }
 
-    /// The names that an object may have; nil if the schema does not say.
+    /// The names that an object may have; nil if the schema does not restrict them.
     var names: Set<String>? { json["properties"]?.object.map { Set($0.map(\.name)) } }
 
     /// The names that an object must have.

@@ -9,6 +9,8 @@ import PatchbayRecords
 import PatchbaySalesforceFiles
 
 /// One migration, by the first byte; the rest is what is moved.
+///
+/// Rejected rows get no guards against spreadsheet programs, because a source without a layout has none.
 struct BulkPathComparison {
     private let migration: Migration
     /// The same between formats without layouts, whose readers and writers handle every record.
@@ -23,7 +25,7 @@ struct BulkPathComparison {
         let target = first & 2 == 0 ? (RecordFormat.altcraftProfiles, Self.profiles) : (Self.contactFile, Self.columns)
         (migration, reference) = try Self.both(
             from: hasRows ? rows ?? .neutralContacts : .neutralContacts,
-            [:],
+            hasRows ? ["formulas": "none"] : [:],
             to: target,
             try ContactMapping(json: first & 4 == 0 ? [] : Self.rules)
         )
@@ -39,7 +41,7 @@ struct BulkPathComparison {
         let target = targets[Int(first & 1)]
         (migration, reference) = try Self.both(
             from: sources[Int(first &>> 2 & 7) % sources.count],
-            ["columns": .object(Self.sayings), "types": .object(Self.types)],
+            ["columns": .object(Self.sayings), "types": .object(Self.types), "formulas": "none"],
             to: target,
             try ContactMapping(json: first & 2 == 0 ? [] : Self.rules)
         )

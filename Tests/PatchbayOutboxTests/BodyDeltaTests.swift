@@ -35,6 +35,12 @@ import Testing
         #expect(Self.delta(long, after: long) == [0, 0xAC, 2])
     }
 
+    @Test func `a body that is longer than the earlier one takes no more of it`() {
+        let before = StagedCapture(since: 0, body: [7])
+        #expect(Self.read([0, 0, 0, 5, 1, 2, 3, 4, 5, 0, 1, 9], after: before)?.body == [1, 2, 3, 4, 5, 9])
+        #expect(Self.read([0, 0, 0, 5, 1, 2, 3, 4, 5, 1, 0], after: before) == nil)
+    }
+
     @Test func `what a delta says is read again, whatever the bodies are`() throws {
         var random = SeededGenerator(seed: 20_261_127)
         var deltas = 0

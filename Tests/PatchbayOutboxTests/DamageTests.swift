@@ -380,7 +380,7 @@ import Testing
 
     @Test func `damaged files that were set aside are removed with what stands beside them`() throws {
         let store = try OutboxStore.open(.file(folder.outbox))
-        for name in [".damaged-1", ".damaged-1-wal", ".damaged-2", ".grafted"] {
+        for name in [".damaged-1", ".damaged-1-wal", ".damaged-4", ".grafted", ".grafted-wal", ".rebuilding"] {
             try OutboxFile.write([1], to: folder.outbox + name, at: 0)
         }
         #expect(store.removeDamagedFiles() == 2)

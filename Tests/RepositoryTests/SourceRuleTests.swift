@@ -72,6 +72,10 @@ import Testing
         "static var changingSettings", "static var changingAccount", "static func action(", "static func identities(of",
         "static func expiredCredential(of", "static func interactionCounts(in", "static var retriesWhenWoken",
         "static let retriesWhenWoken", "static func records(in", "func write(_ bytes",
+        "func problems(ofKeyOf", "func problems(ofOptionsOf", "func problems(ofContentOf", "func settled(in",
+        "func tokenRequest(", "func transmission(for", "func interpretException(", "func refusesToken(",
+        "func interpretAccepted(", "func interpretRefusal(", "func verdict(", "func requestedDelay(",
+        "func suspension(", "static let conventions", "static var initial", "public var most:",
     ]
 
     @Test func `every public declaration has a doc comment`() {

@@ -20,6 +20,7 @@ extension AltcraftServer {
 
     /// The state that all lanes share: the pauses and the owed opt-outs. It contains no personal values.
     public struct Memory: ServerAPIMemory {
+        /// The pauses of all lanes.
         public var server = ServerMemory()
 
         /// Opt-outs of contacts that the platform does not know yet, oldest first.

@@ -18,7 +18,7 @@ public struct CredentialRequest: Hashable, Sendable {
     var withoutCredential: CredentialRequest { CredentialRequest(provider: provider, contact: contact) }
 }
 
-/// Provides the credentials that prove to a vendor who sends a request.
+/// Provides the credentials by which a vendor authenticates the sender of a request.
 ///
 /// ```swift
 /// let credentials = CredentialSource { request in

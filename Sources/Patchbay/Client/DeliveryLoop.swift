@@ -232,7 +232,7 @@ actor DeliveryLoop {
             return error
         } catch {
             guard places.count == 1 || isOfTheFile(error) else {
-                // One bad or large capture must not take the others with it.
+                // An invalid or large capture must not prevent the others from being stored.
                 for place in places {
                     guard let error = store(&entries, place..<place + 1) else { continue }
                     // Captures keep their order: those after a waiting one wait, too.
@@ -345,7 +345,7 @@ actor DeliveryLoop {
             isYes ? "answer" : "request failed",
             [.provider(dispatch.provider), .endpoint(dispatch.endpoint), .outcome(outcome)]
         )
-        // The settle and the next plan share one look at the commits of other processes.
+        // The settlement and the next plan share one check for commits of other processes.
         engine?.store.look {
             guard let engine else { return }
             do {
@@ -588,7 +588,8 @@ actor DeliveryLoop {
             return note(error)
         }
         isSuspended = true
-        // Callers that wait to change the configuration fail now and can try again after waking: that may take long.
+        // Callers that wait to change the configuration fail now and can try again after waking, because the suspension may
+        // be long.
         quietWaiters.resume(true, with: .success(()))
         wakeUp?.cancel()
         nextTry?.cancel()

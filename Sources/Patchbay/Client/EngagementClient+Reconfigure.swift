@@ -75,17 +75,17 @@ package struct Audience: Sendable {
 extension EngagementClient {
     /// Replaces the configuration while work is pending and requests are in flight.
     ///
-    /// Requests in flight get their outcome first. Then pending work is moved as the new configuration's switch policy says,
-    /// and added providers receive the whole state. Captures are accepted meanwhile. To revert the change, pass the old
-    /// configuration.
+    /// Requests in flight get their outcome first. Then pending work is moved according to the new configuration's switch
+    /// policy, and added providers receive the whole state. Captures are accepted meanwhile. To revert the change, pass the
+    /// old configuration.
     ///
     /// - Parameters:
     ///   - configuration: Everything that the client uses from now on; the outbox file cannot change.
-    ///   - credentials: Provides the contacts' credentials from now on; nil keeps the app's source. A client without one uses
-    ///     the credentials of the new configuration.
-    /// - Throws: ``ConfigurationError`` with everything that is wrong with the configuration; ``SwitchRefusal`` if the change
-    ///   would lose pending work: then the old configuration stays in use. ``CaptureError`` if the client is closed, is or
-    ///   gets suspended, or the outbox fails.
+    ///   - credentials: Provides the contacts' credentials from now on; nil keeps the app's source. A client without one
+    ///     uses the credentials of the new configuration.
+    /// - Throws: ``ConfigurationError`` with all errors of the configuration. ``SwitchRefusal`` if the change would lose
+    ///   pending work; the old configuration then stays in use. ``CaptureError`` if the client is closed, is or gets
+    ///   suspended, or the outbox fails.
     public func reconfigure(_ configuration: Configuration, credentials: CredentialSource? = nil) async throws {
         try configuration.requireSound()
         if let outboxPath, outboxPath != configuration.outbox.path {

@@ -38,7 +38,7 @@ public struct Configuration: Sendable {
         public var adapterID: AdapterID { descriptor.id }
     }
 
-    /// The credentials that prove to a vendor who sends a request.
+    /// The credentials by which a vendor authenticates the sender of a request.
     public struct Credentials: Hashable, Sendable {
         /// The credential for contacts without their own, and for the anonymous person.
         public let fallback: Secret?

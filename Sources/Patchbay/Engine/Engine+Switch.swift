@@ -65,7 +65,8 @@ extension Engine {
         tell(of: batch)
     }
 
-    /// Moves operations that a provider has not begun to the other routed providers, whatever the configuration says of it.
+    /// Moves operations that a provider has not begun to the other routed providers, regardless of the configured switch
+    /// policy.
     ///
     /// - Returns: The number of operations that are no longer pending at the provider.
     /// - Throws: ``SwitchRefusal`` if no provider accepts some of them. Nothing has moved then.

@@ -22,7 +22,7 @@ public struct OperationOutcome: Hashable, Sendable {
         case quarantined
         /// It moved to another provider in a switch.
         case moved
-        /// It was part of a shadow run and does not count as delivered, whatever the result.
+        /// It was part of a shadow run and does not count as delivered, regardless of the result.
         case shadowed
     }
 

@@ -6,7 +6,6 @@ import PatchbayOutbox
 ///
 /// Each pass reads at most a few thousand rows and continues where the last one stopped. Operations that it skipped because
 /// they may not be dropped are checked again after ``rewind()``.
-/// may not go is looked at again the next time round.
 struct OutboxBounds {
     let limits: OutboxLimits
     /// The sequence up to which no operation may be dropped.

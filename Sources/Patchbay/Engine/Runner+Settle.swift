@@ -252,8 +252,8 @@ extension Runner {
         return .ended(pending.id, provider: name, booked(outcome))
     }
 
-    /// Records the progress of an operation or a query. Returns its new state (nil if it has ended) and how long its queue is
-    /// closed.
+    /// Records the progress of an operation or a query. Returns its new state (nil if it has ended) and the time until which
+    /// its queue is closed.
     func progress(
         _ verdict: Judgement,
         _ pending: Waiting,

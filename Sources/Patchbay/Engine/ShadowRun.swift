@@ -16,7 +16,7 @@ enum ShadowRun {
 }
 
 extension Runner {
-    /// Returns the outcome for the accounts: in a shadow run, an operation counts as shadowed, whatever its result.
+    /// Returns the outcome for the accounts: in a shadow run, an operation counts as shadowed, regardless of its result.
     ///
     /// If nothing is sent, operations end as shadowed when they enter the route. Other pending operations there were captured
     /// before the shadow run and are real.

@@ -150,7 +150,7 @@ public enum Verdict<Adapter: VendorAdapter>: Sendable, Equatable {
     /// Final: the vendor accepted the operation. The finding describes limitations (visible later, in part); the answer goes to
     /// the waiting caller. If no request carried the operation, the engine reports `unchanged` instead.
     case accepted(Finding? = nil, answer: JSONValue? = nil)
-    /// Final: nothing had to be sent. The vendor already has it, or it concerns only this device; the finding says which.
+    /// Final: nothing had to be sent. The vendor already has it, or it concerns only this device; the finding states which.
     case unchanged(Finding? = nil)
     /// Final: a later operation replaced it before it was sent.
     case superseded(by: OperationID)

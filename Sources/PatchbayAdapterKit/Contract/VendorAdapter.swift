@@ -115,7 +115,6 @@ public protocol AdapterMemory: Codable, Sendable, Equatable {
     /// The engine calls this if the contact's text occurs in the stored memory and another person uses the installation. Keep
     /// data about other people, and data that is needed to end a subscription that the vendor may still have. The default
     /// changes nothing. An adapter whose memory contains contact names must implement this method.
-    /// adapter whose memory names contacts implements it.
     func withoutContact(_ contact: String) -> Self
 
     /// The contacts under whose credentials the vendor may have a registration or a subscription of this installation; nil

@@ -49,8 +49,8 @@ public protocol VendorScene: Sendable {
     static func expiredCredential(of contact: String?) -> Secret?
     /// Returns the records that the vendor has.
     static func records(in vendor: Simulator.State) -> [VendorRecord]
-    /// Returns how often the vendor counted each view and click of a message, by `view <id>` and `click <id>`; nil if it does
-    /// not count them.
+    /// Returns the number of times that the vendor counted each view and click of a message, by `view <id>` and `click <id>`;
+    /// nil if it does not count them.
     static func interactionCounts(in vendor: Simulator.State) -> [String: Int]?
     /// Whether the vendor's policy permits a retry at every wake, so that intervals may become shorter.
     static var retriesWhenWoken: Bool { get }

@@ -3,9 +3,9 @@ public import PatchbayModel
 
 /// A server API on the base that all server APIs share.
 ///
-/// The base decides what comes first: operations that need no request are completed, the lane waits until a pause ends, a
-/// token is requested, and then the first operation is sent with those that share its request. It also treats replies about
-/// tokens, temporary failures and suspensions alike. An adapter gives a table of ``conventions`` and the functions below, which know its
+/// The base decides the order: it completes operations that need no request, waits until a pause ends, requests a token, and
+/// then sends the first operation together with those that share its request. It also treats replies about tokens, temporary
+/// failures and suspensions alike. An adapter provides a table of ``conventions`` and the functions below, which know its
 /// requests and its replies.
 public protocol ServerAPI: ContactAPI where Memory: ServerAPIMemory, Step: ServerStep {
     /// The tables that the base uses.
@@ -256,7 +256,7 @@ extension ServerAPI {
             }
         }
         if row.meaning == .retry {
-            // With 503, the vendor says that it did not process the request.
+            // Status 503 means that the vendor did not process the request.
             let isUncertain = exchange.mayHaveWorked && exchange.outcome.reply?.status != 503
             return interpretFailure(exchange, isUncertain: isUncertain, memory: &memory)
         }

@@ -153,7 +153,7 @@ extension ServerMemory {
         return again
     }
 
-    /// Delays all lanes after a failure. The failed operations wait longer each time, unless `ending` completes them.
+    /// Delays all lanes after a failure. The failed operations wait longer each time, unless they are completed.
     ///
     /// - Parameters:
     ///   - exchange: The failed exchange.

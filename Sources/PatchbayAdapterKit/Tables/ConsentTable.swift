@@ -85,12 +85,12 @@ public struct ConsentTable: Sendable {
         return Subscription(channel: key.channel, topic: key.topic, state: state)
     }
 
-    /// The states by value of a field about a channel.
+    /// Returns the states of a field about a channel, by value.
     ///
     /// - Parameters:
-    ///   - field: the field.
-    ///   - optIn: the state of a value that means an opt-in.
-    /// - Returns: The states; empty if the field says nothing about a channel.
+    ///   - field: The field.
+    ///   - optIn: The state of a value that means an opt-in.
+    /// - Returns: The states; empty if the field does not concern a channel.
     public func states(of field: String, optIn: Subscription.State = .subscribed) -> [String: Subscription.State] {
         meanings(of: field).compactMapValues { meaning in
             guard case .state(let state) = meaning else { return nil }

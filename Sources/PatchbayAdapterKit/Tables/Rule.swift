@@ -57,11 +57,17 @@ public struct Rule: Hashable, Sendable {
 /// Reports the rules whose table rows are applied, each once, to a test run that collects evidence.
 @usableFromInline package enum AppliedRules: Sendable {
     @usableFromInline static let areReported = Atomic<Bool>(false)
-    private static let state = Mutex<(known: Set<RuleID>, body: (@Sendable (RuleID) -> Void)?)>(([], nil))
+    private static let state = Mutex(State())
+
+    /// A struct, because a closure in a tuple would be wrapped again at each access.
+    private struct State {
+        var known: Set<RuleID> = []
+        var body: (@Sendable (RuleID) -> Void)?
+    }
 
     /// Calls `body` for each rule when the first of its table rows is applied from now on.
     package static func report(to body: @escaping @Sendable (RuleID) -> Void) {
-        state.withLock { $0 = ([], body) }
+        state.withLock { $0 = State(body: body) }
         areReported.store(true, ordering: .relaxed)
     }
 

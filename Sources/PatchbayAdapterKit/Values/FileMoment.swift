@@ -142,8 +142,8 @@ public struct FileMoment: Hashable, Sendable {
         (hasTime, isTwelveHour) = (words.count > 1, words.count > 2)
     }
 
-    /// Whether an opt-out at this moment applies to an opt-in at another one: it is not earlier, or both are on one day and one of
-    /// them has no time.
+    /// Whether an opt-out at this moment applies to an opt-in at another one: it is not earlier, or both are on one day and
+    /// one of them has no time.
     package func endsOptIn(at optIn: FileMoment) -> Bool {
         timestamp >= optIn.timestamp || day == optIn.day && !(hasTime && optIn.hasTime)
     }

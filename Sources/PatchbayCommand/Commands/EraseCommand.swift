@@ -97,7 +97,7 @@ extension Session {
         return names
     }
 
-    /// Waits for the vendors' answers to an erasure, at most as long as `--until-idle` says, and adds them to its report.
+    /// Waits for the vendors' answers to an erasure, at most for the time of `--until-idle`, and adds them to its report.
     ///
     /// - Returns: The number of requests that have no outcome yet.
     fileprivate func vendorsAnswer(_ client: EngagementClient, _ report: inout ErasureReport) async throws -> Int {

@@ -110,7 +110,7 @@ import PatchbayRecords
         let owner: String
         let bytes: [UInt8]
 
-        /// Writes the file, readable for everybody because it holds no personal data.
+        /// Writes the file. Every user may read it, because it holds no personal data.
         func write() throws(FileError) {
             let file = try OutputFile(path: path, isPrivate: false)
             try file.write(bytes)

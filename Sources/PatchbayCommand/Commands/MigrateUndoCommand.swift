@@ -59,7 +59,7 @@ extension Command {
 }
 
 extension Journal.Deed {
-    /// A sentence that says what happened to the file.
+    /// A sentence that reports what happened to the file.
     fileprivate var sentence: String {
         switch self {
         case .restored: "restored as it was before the migration"

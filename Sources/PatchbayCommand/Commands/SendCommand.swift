@@ -103,10 +103,11 @@ extension Command {
 }
 
 extension Session {
-    /// Reads the counts of the outbox before the client changes them, and says which providers the configuration adds and
+    /// Reads the counts of the outbox before the client changes them, and prints which providers the configuration adds and
     /// removes.
     ///
-    /// - Returns: The counts of each provider; empty for a new outbox, nil for one that cannot be read: the client reports why.
+    /// - Returns: The counts of each provider; empty for a new outbox, nil for one that cannot be read: the client reports
+    ///   why.
     fileprivate func accountsBeforeSending(under configuration: Configuration) -> [ProviderAccounts]? {
         let path = configuration.outbox.path
         guard access(path, F_OK) == 0 else { return [] }

@@ -15,7 +15,7 @@ public struct Checkpoints {
         /// Whether a run can begin at the place. Otherwise it begins at the start and skips the output that is written
         /// already.
         public internal(set) var isExact: Bool
-        /// Whether a record precedes the place. `hasReturns` says whether the lines end in CR LF.
+        /// Whether a record precedes the place. `hasReturns` states whether the lines end in CR LF.
         var hasBegun = false
         var hasReturns = false
         /// The number of bytes of a server API's journal before the first row without a verdict; 0 if all of the journal
@@ -151,7 +151,7 @@ final class OptOutLog {
 
     /// Keeps the file when the run ends, up to `length` bytes.
     func keep(upTo length: Int?) {
-        // A log that is shorter than its checkpoint says was lost, and must not be extended with zeros.
+        // A log that is shorter than its checkpoint states was lost, and must not be extended with zeros.
         file.isKept = length ?? 0 <= file.count
         if let length, file.isKept { try? file.shorten(to: length) }
     }

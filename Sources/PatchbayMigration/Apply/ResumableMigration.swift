@@ -20,8 +20,8 @@ public struct ResumableMigration: Sendable {
         public var rejects: (list: String, replay: String)?
         /// The evidence of the consent decisions.
         public var evidence: String?
-        /// The sidecar files that vendors require, with their contents. They are renamed together with the outputs and are
-        /// readable for everybody.
+        /// The sidecar files that vendors require, with their contents. They are renamed together with the outputs, and every
+        /// user may read them.
         public var sidecars: [(path: String, bytes: [UInt8])] = []
         /// The journal that `migrate undo` reads.
         public var journal: String?
@@ -283,7 +283,7 @@ public struct ResumableMigration: Sendable {
         return Outcome(report: report, resumed: report.read, isCommitted: true, next: .anew)
     }
 
-    /// Opens the outputs, from a checkpoint if there is one. The last `shared` of them are readable for everybody.
+    /// Opens the outputs, from a checkpoint if there is one. Every user may read the last `shared` of them.
     static func open(_ paths: [String], _ checkpoint: Checkpoint?, shared: Int = 0) throws -> [OutputFile] {
         var outputs: [OutputFile] = []
         for (index, path) in paths.enumerated() {

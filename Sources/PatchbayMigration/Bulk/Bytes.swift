@@ -74,7 +74,6 @@ struct Stretch {
 extension Stretch {
     /// Whether a text that was converted from ISO 8859-1 may have had another encoding: it has a control character above
     /// U+007F, or two characters that would be one in UTF-8.
-    /// two characters that would be one in UTF-8.
     var mayBeMisread: Bool {
         var index = index(of: -62, or: -62, from: 0)
         while index < count {
@@ -436,7 +435,7 @@ final class Arena {
         return Unmanaged.passUnretained(object)
     }
 
-    /// Stores a text with padding after it. `isWritten` says whether it may be written to an output.
+    /// Stores a text with padding after it. `isWritten` states whether it may be written to an output.
     func text(_ text: String, isWritten: Bool = true) -> Stretch {
         let bytes = Array(text.utf8)
         let place = make(bytes.count + Padding.count, of: 0 as UInt8)

@@ -44,7 +44,8 @@ struct KeyTable: BitwiseCopyable {
             return Int(truncatingIfNeeded: (mixed ^ mixed &>> 29) & 0x7FFF_FFFF)
         }
 
-        /// Whether the name of the entry and its quote are at a position. False for a long name, which may reach beyond the padding.
+        /// Whether the entry's name and its quote are at a position. False for a long name, which may reach beyond the
+        /// padding.
         @inline(__always) func isAt(_ place: Bytes) -> Bool {
             guard index >= 0, text.count <= Padding.count / 2,
                 Word.load(place) & Word.mask(min(8, text.count)) == first,

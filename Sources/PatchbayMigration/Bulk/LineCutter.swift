@@ -18,7 +18,7 @@ struct LineCutter {
     private var endsInReturn = false
     private var isFirst = true
 
-    /// Creates a cutter. `isFirst` says whether the source's first record is still to come.
+    /// Creates a cutter. `isFirst` states whether the source's first record is still to come.
     init(longest: Int, cutsOff: Bool = false, isFirst: Bool = true) {
         (self.longest, self.cutsOff, self.isFirst) = (longest, cutsOff, isFirst)
     }

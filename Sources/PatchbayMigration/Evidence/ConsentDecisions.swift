@@ -1,15 +1,15 @@
-/// The consent decisions of many records as ``ConsentMark``s, in the order of the records. Decisions that do not fit into memory
-/// are in an unnamed file.
+/// The consent decisions of many records as ``ConsentMark``s, in the order of the records. Decisions that do not fit into
+/// memory are in an unnamed file.
 final class ConsentDecisions {
     private let store = ShareStore()
     private var marks: [UInt64] = []
-    /// The number of marks in memory that is many.
+    /// The number of marks in memory at which they are moved to the file.
     private static let marksInMemory = 16 << 10
 
     /// Adds the decisions of records.
     func add(_ marks: [UInt64]) { self.marks += marks }
 
-    /// Moves decisions out of memory if there are many of them.
+    /// Moves the decisions in memory to the file if there are many of them.
     func spill() throws(FileError) { if marks.count >= Self.marksInMemory { try storeMarks() } }
 
     private func storeMarks() throws(FileError) {
@@ -17,7 +17,7 @@ final class ConsentDecisions {
         marks.removeAll(keepingCapacity: true)
     }
 
-    /// The opt-outs that contradict an opt-in, wherever the two are in the source.
+    /// Returns the opt-outs that contradict an opt-in, regardless of the order of the two in the source.
     func contradictedOptOuts() throws(FileError) -> Set<UInt64> {
         try storeMarks()
         var contradicted: Set<UInt64> = []
@@ -31,7 +31,7 @@ final class ConsentDecisions {
         return contradicted
     }
 
-    /// The number of opt-ins that follow an opt-out from the same, or that precede one.
+    /// Returns the number of opt-ins that follow an opt-out from the same subject, or that precede one.
     func optIns(_ side: Side) throws(FileError) -> Int {
         try storeMarks()
         var count = 0

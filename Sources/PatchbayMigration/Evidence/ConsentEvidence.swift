@@ -109,9 +109,6 @@ final class ConsentEvidence {
         reader = try ConsentReader(migration)
     }
 
-    /// The digits of a digest, in quotes.
-    private static let quotedDigest = 66
-
     static let raised = FindingRow(
         "migration.consent.raised",
         .error,
@@ -207,14 +204,13 @@ final class ConsentEvidence {
         let name = key.map { key in
             var digest = salted
             digest.add(key)
-            return digest.finish()
+            return digest.finish().hexText
         }
         for (subject, old) in decisions {
             let new = after?[subject]
             writer.reset()
             writer.beginObject()
-            writer.name(known: "contact")
-            writer.ascii(atMost: Self.quotedDigest) { (name ?? []).putQuotedHex(in: $0) }
+            writer.member(known: "contact", name ?? "")
             let digest = name == nil ? writer.bytes.count - 1 : nil
             writer.name(known: "record")
             let place = writer.bytes.count
@@ -243,22 +239,6 @@ final class ConsentEvidence {
         guard isRead else { return "unread" }
         guard let new else { return "notCarried" }
         return new.text == old?.text ? "kept" : "lowered"
-    }
-}
-
-extension [UInt8] {
-    /// Stores two lower-case hexadecimal digits per byte, in quotes. Returns the number of bytes.
-    fileprivate func putQuotedHex(in room: UnsafeMutableBufferPointer<UInt8>) -> Int {
-        func digit(_ value: UInt8) -> UInt8 { value < 10 ? 0x30 + value : 0x57 + value }
-        var end = 0
-        func put(_ byte: UInt8) { (room[end], end) = (byte, end + 1) }
-        put(UInt8(ascii: "\""))
-        for byte in self {
-            put(digit(byte >> 4))
-            put(digit(byte & 15))
-        }
-        put(UInt8(ascii: "\""))
-        return end
     }
 }
 

@@ -10,7 +10,7 @@ final class DecidedKeys {
     private var unlogged: [UInt64] = []
     private let isLogged: Bool
 
-    /// Creates a store without keys. `isLogged` says whether the caller keeps a log.
+    /// Creates a store without keys. `isLogged` states whether the caller keeps a log.
     init(isLogged: Bool = false) { self.isLogged = isLogged }
 
     /// Adds marks of records.
@@ -41,8 +41,8 @@ final class DecidedKeys {
     }
 
     private static func mayContradict(_ marks: [UInt64]) -> Bool {
-        // A mark is a hash, so its own bits give its slot; the next free slot is used if that one is taken. Zero is a free slot:
-        // every mark has a bit of a decision.
+        // A mark is a hash, so its own bits give its slot. If that slot is taken, the next free one is used. Zero is a free
+        // slot, because every mark has a bit of a decision.
         var size = 8
         while size < 2 * marks.count { size *= 2 }
         var slots = [UInt64](repeating: 0, count: size)
@@ -56,8 +56,8 @@ final class DecidedKeys {
     }
 }
 
-/// The decisions of a record by channel: two bits for each channel of the lexicon, an opt-in and an opt-out, and two bits for all
-/// other decisions.
+/// The decisions of a record by channel: two bits for each channel of the lexicon, an opt-in and an opt-out, and two bits for
+/// all other decisions.
 enum DecisionBits {
     static let optIn: UInt64 = 0b01
     static let optOut: UInt64 = 0b10

@@ -85,8 +85,8 @@ final class EarlierOptOuts {
     /// Checks at the end of the source that every opt-out was applied.
     ///
     /// - Parameter needsAll: Whether an opt-in must not precede an opt-out either.
-    /// - Throws: ``Migration/Failure`` if an opt-in followed an opt-out that was no longer in memory, or preceded one. The output
-    ///   must not be used then.
+    /// - Throws: ``Migration/Failure`` if an opt-in followed an opt-out that was no longer in memory, or preceded one. The
+    ///   output must not be used then.
     func finish(needsAll: Bool) throws {
         guard let decisions else { return }
         let raised = forgets ? try decisions.optIns(.afterOptOut) : 0

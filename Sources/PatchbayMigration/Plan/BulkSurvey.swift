@@ -3,9 +3,10 @@ import PatchbayAdapterKit
 import PatchbayModel
 import PatchbayRecords
 
-/// Counts views as ``Survey`` counts contacts: numbers at places in an arena, told by name once a job is done.
+/// Counts views as ``Survey`` counts contacts. It counts by index in an arena, and adds the counts to a survey by name when a
+/// job is done.
 ///
-/// A view with a word that the lexicon does not know is not admitted and takes the general path.
+/// A view with a name that the lexicon does not have is not admitted. It takes the general path.
 struct BulkSurvey: BitwiseCopyable {
     private enum Total {
         static let contacts = 0, withTags = 1, tags = 2, locale = 3, timeZone = 4, devices = 5, torn = 6, undecided = 7
@@ -14,22 +15,23 @@ struct BulkSurvey: BitwiseCopyable {
     private static let kindCount = 16
     private static let channels = Lexicon.channelNames.count
     private static let identifierKinds = 64
-    /// Most marks between two tellings, and most of one view.
+    /// The maximum number of marks between two calls of ``tell(_:_:)``, and the maximum number of marks of one view.
     private static let markLimit = 8192
     private static let marksOfView =
         RecordView.identifierLimit * (1 + RecordView.subscriptionLimit) + RecordView.deviceLimit
-    /// The kind of a mark that is of a push token.
+    /// The kind of the mark of a push token.
     private static let tokenKind = identifierKinds
-    /// Most apps of push tokens that are told apart; a view with one more, or with a longer name, takes the general path.
+    /// The maximum number of different apps of push tokens. A view with a further app, or with a longer name of an app, takes
+    /// the general path.
     private static let appLimit = 16
     private static let appLength = 64
-    /// What the kinds of marks of words about topics begin with, each an identifier's kind.
+    /// The kind of a mark about a topic is this number plus the kind of the identifier.
     private static let topicKinds = identifierKinds + 1
 
     /// Counts attributes by rank and kind of value.
     private struct Attributes: BitwiseCopyable {
-        // Each has room for every rank, `totals` for every kind of each. The first two hold the attributes of the view that
-        // was remembered last, `count` of them.
+        // Each pointer has room for every rank; `totals` has room for every kind of each rank. `ranks` and `kinds` hold the
+        // first `count` attributes, those of the view that was remembered last.
         private let ranks: UnsafeMutablePointer<UInt8>
         private let kinds: UnsafeMutablePointer<UInt8>
         private let count: UnsafeMutablePointer<Int>
@@ -42,7 +44,7 @@ struct BulkSurvey: BitwiseCopyable {
             totals = arena.make(RecordView.attributeLimit * kindCount, of: 0)
         }
 
-        /// Remembers the attributes of a view: writing it may change them.
+        /// Remembers the attributes of a view, because writing the view may change them.
         @inline(__always) func remember(_ view: RecordView) {
             var count = 0
             for word in 0..<RecordView.presentWords {
@@ -62,21 +64,22 @@ struct BulkSurvey: BitwiseCopyable {
             for index in 0..<count.pointee { totals[Int(ranks[index]) &* kindCount &+ Int(kinds[index])] &+= 1 }
         }
 
-        /// How many there were of a rank and kind since this was asked last.
+        /// Returns the number of attributes of a rank and kind since the last call.
         func take(_ rank: Int, _ kind: Int) -> Int { BulkSurvey.take(totals + (rank * kindCount + kind)) }
     }
 
     // Each pointer has room for all values of its indexes, which come from tables of the same size. `markCount` is at most
     // `markLimit`.
     private let attributes: Attributes
-    /// How often each note was made of an attribute: ``noteLimit`` for each rank.
+    /// The number of times that each note was made about each attribute: ``noteLimit`` counts for each rank.
     private let attributeNotes: UnsafeMutablePointer<Int>
     private static let noteLimit = 64
     private let identifiers: UnsafeMutablePointer<Int>
     private let wishes: UnsafeMutablePointer<Int>
     private let answers: UnsafeMutablePointer<Int>
     private let tokens: UnsafeMutablePointer<Int>
-    /// The names of apps, `appLength` bytes each, with their lengths; `appCount` of them are known, at most `appLimit`.
+    /// The names of the known apps, `appLength` bytes each, and their lengths. `appCount` of them are known, at most
+    /// `appLimit`.
     private let apps: UnsafeMutablePointer<UInt8>
     private let appLengths: UnsafeMutablePointer<Int>
     private let appCount: UnsafeMutablePointer<Int>
@@ -87,13 +90,14 @@ struct BulkSurvey: BitwiseCopyable {
     /// A mark for each channel and topic of the lexicon.
     private let topicWishes: Row<UInt64>
     private let topics: Int
-    /// How often the owners of push tokens were last seen how long ago, and how long ago that of the view was that was admitted last.
+    /// The number of push tokens by the age of their owner's last activity, and that age for the view that was admitted last.
     private let ages: UnsafeMutablePointer<Int>
     private let age: UnsafeMutablePointer<Int>
     private let activity: Unmanaged<ActivityBook>?
 
-    /// The number of places of `wishes` and `answers` for records that are written; as many follow for those that are refused,
-    /// and of `wishes` for subscriptions on a channel on which the record denies messages.
+    /// The number of counts in `wishes` for written records. As many follow for rejected records, and as many again for
+    /// subscriptions of written records on a channel on which the record denies messages. `answers` has ``answerCount``
+    /// counts for written records, followed by those for rejected records.
     private let wishCount: Int
     private static let answerCount = Lexicon.purposeNames.count * (channels + 1) * Lexicon.answers.count
     private static let environmentCount = 1 + PushToken.Environment.allCases.count
@@ -124,10 +128,10 @@ struct BulkSurvey: BitwiseCopyable {
         markCount = arena.make(1, of: 0)
     }
 
-    /// Whether another view fits.
+    /// Whether there is room for the marks of another view.
     @inline(__always) var hasRoom: Bool { markCount.pointee &+ Self.marksOfView <= Self.markLimit }
 
-    /// Whether every word of a view is known; remembers what writing it may change.
+    /// Whether every name of a view is known. Remembers the parts that writing the view may change.
     @inline(__always) func admits(_ view: RecordView) -> Bool {
         for index in 0..<view.identifierCount {
             let identifier = view.identifiers[index]
@@ -142,12 +146,12 @@ struct BulkSurvey: BitwiseCopyable {
         return true
     }
 
-    /// Counts the view that was admitted last, and refused before anything of it was written.
+    /// Counts the view that was admitted last and was rejected before any part of it was written.
     @inline(never) func note(refused view: RecordView, _ lexicon: UnsafePointer<Lexicon>) {
         note(view, lexicon, isWritten: false)
     }
 
-    /// Counts the view that was admitted last, and written by that writer.
+    /// Counts the view that was admitted last and that a writer has written.
     @inline(__always) func note(_ view: RecordView, _ lexicon: UnsafePointer<Lexicon>, writtenBy writer: LineWriter) {
         for index in 0..<writer.attributeNoteCount {
             let (rank, note) = writer.attributeNotes[index]
@@ -171,7 +175,7 @@ struct BulkSurvey: BitwiseCopyable {
             let channel = each.channel == Lexicon.none ? Self.channels : each.channel
             answers[(each.purpose &* (Self.channels &+ 1) &+ channel) &* Lexicon.answers.count &+ each.state] &+= 1
             isStated = isStated || Lexicon.answers[each.state] != .unknown
-            // Messaging is the first of the lexicon's purposes.
+            // Messaging is the first purpose of the lexicon.
             guard each.purpose == 0, each.state == lexicon.pointee.refused else { continue }
             denied |= each.channel == Lexicon.none ? .max : 1 &<< UInt64(truncatingIfNeeded: each.channel)
             opinion |= KeyMark.Opinion.bits(KeyMark.Opinion.no, channel: each.channel)
@@ -185,7 +189,7 @@ struct BulkSurvey: BitwiseCopyable {
             wishes[(each.channel &* (topics &+ 1) &+ topic) &* Lexicon.states.count &+ each.state] &+= 1
             isStated = isStated || each.state != lexicon.pointee.unknownState
             let isYes = each.state == lexicon.pointee.subscribed
-            // An opt-out to a topic is none to its channel.
+            // An opt-out from a topic is not an opt-out from its channel.
             guard isYes || topic == 0 && each.state != lexicon.pointee.unknownState else { continue }
             opinion |= KeyMark.Opinion.bits(isYes ? KeyMark.Opinion.yes : KeyMark.Opinion.no, channel: each.channel)
         }
@@ -196,7 +200,7 @@ struct BulkSurvey: BitwiseCopyable {
             let identifier = view.identifiers[index]
             let kind: UInt64 = 1 &<< UInt64(truncatingIfNeeded: identifier.kind)
             identifiers[identifier.kind] &+= 1
-            // The first of a kind is a key of what is written.
+            // The first identifier of a kind is a key of the written record.
             let said = isWritten && kinds & kind == 0 ? opinion | KeyMark.Opinion.key : opinion
             let mark =
                 identifier.value.isASCII
@@ -231,7 +235,7 @@ struct BulkSurvey: BitwiseCopyable {
             let device = view.devices[index]
             let bytes = UnsafeBufferPointer(start: device.token.start, count: device.token.count)
             let isWellFormed = TokenForm.fits(Lexicon.serviceNames[device.service], bytes)
-            // A view of whose apps one is not known is not admitted.
+            // An admitted view has only apps that have a number.
             guard let app = app(of: device) else { continue }
             let place = device.service &* Self.environmentCount &+ device.environment &+ 1
             tokens[(place &* (Self.appLimit &+ 1) &+ app) &* 2 &+ (isWellFormed ? 1 : 0)] &+= 1
@@ -240,8 +244,8 @@ struct BulkSurvey: BitwiseCopyable {
         }
     }
 
-    /// The number of a device's app, from one on, which it is given here if it is new; zero without one, nil where there is no
-    /// room for another.
+    /// The number of a device's app, from 1. A new app gets the next number. The result is 0 if the device has no app, and
+    /// nil if there is no room for another app.
     private func app(of device: RecordView.DeviceView) -> Int? {
         let name = device.app
         guard name.count > 0 else { return 0 }
@@ -257,9 +261,9 @@ struct BulkSurvey: BitwiseCopyable {
         return index &+ 1
     }
 
-    // MARK: Telling
+    // MARK: Adding to a survey
 
-    /// Adds everything to a survey, and begins anew.
+    /// Adds all counts to a survey, and resets them.
     func tell(_ survey: inout Survey, _ plan: CompiledPlan) {
         survey.contacts += Self.take(totals + Total.contacts)
         survey.withTags += Self.take(totals + Total.withTags)
@@ -283,7 +287,7 @@ struct BulkSurvey: BitwiseCopyable {
         tellMarks(&survey, plan)
     }
 
-    /// By their kinds first, whose names are looked for once each.
+    /// Adds the marks grouped by kind, so that the name of each kind is looked up once.
     private func tellMarks(_ survey: inout Survey, _ plan: CompiledPlan) {
         var marksOfKinds = [[KeyMark]](repeating: [], count: Self.topicKinds + plan.kindNames.count)
         for index in 0..<markCount.pointee { marksOfKinds[Int(markKinds[index])].append(marks[index]) }
@@ -380,14 +384,14 @@ struct BulkSurvey: BitwiseCopyable {
     }
 }
 
-/// Finds how long ago the contact of a view was last seen.
+/// Determines how long ago the contact of a view was last seen.
 private final class ActivityBook {
     private let activity: Activity
     private unowned let plan: CompiledPlan
 
     init(_ activity: Activity, _ plan: CompiledPlan) { (self.activity, self.plan) = (activity, plan) }
 
-    /// The age's place among all.
+    /// The index of the age among all ages.
     func age(of view: RecordView) -> Int {
         var text: String?
         if let rank = plan.rank(of: activity.attribute), view.has(rank) {
@@ -398,14 +402,14 @@ private final class ActivityBook {
     }
 }
 
-/// What a mapper counts until its job is done.
+/// The counts of a mapper until its job is done.
 final class SurveyBook {
     private var survey = Survey()
     private let activity: Activity?
 
     init(activity: Activity?) { self.activity = activity }
 
-    /// Counts what went the general path.
+    /// Counts a record of the general path.
     func note(_ record: SourceRecord, _ findings: [Finding], _ final: Contact?) {
         survey.note(decisionsOf: record, final)
         let isWritten = !findings.contains { $0.severity == .error }
@@ -417,7 +421,7 @@ final class SurveyBook {
         survey.note(findings, isWritten: isWritten)
     }
 
-    /// Hears why a record is refused that was counted on the bulk path.
+    /// Records the finding for which the bulk path rejected a record that it has counted.
     func note(refusal: Finding) { survey.note([refusal], isWritten: false) }
 
     func note(_ bulk: BulkSurvey, _ plan: CompiledPlan) { bulk.tell(&survey, plan) }
@@ -429,7 +433,7 @@ final class SurveyBook {
 }
 
 extension ValueView.Kind {
-    /// The model's type.
+    /// The type of the value in the model.
     var type: AttributeType {
         switch self {
         case .string: .string
@@ -447,7 +451,7 @@ extension ValueView.Kind {
 }
 
 extension TypeCode {
-    /// A kind of value of that type; nil for any.
+    /// A kind of value of the type; nil for any type and for objects.
     var kind: ValueView.Kind? {
         switch self {
         case .any, .object: nil

@@ -3,20 +3,21 @@ import PatchbayModel
 import PatchbayRecords
 
 extension Migration {
-    /// A larger source is not read twice for lines alone.
+    /// The maximum size in bytes of a source that is read again to find the lines of contradictory records.
     public static let mostBytesForLines = 256 << 20
-    /// More lines of one key are not named.
+    /// The maximum number of lines that are listed for a key.
     private static let mostLines = 20
 
-    /// Reads the source of a plan once more, for the lines of records that contradict each other: a plan counts keys by marks
-    /// that know no lines. Of each kind of key some are looked for.
+    /// Reads the source of a plan again, and returns the lines of records that contradict each other.
+    ///
+    /// A plan counts keys by marks, which do not contain line numbers. Only some keys of each kind are searched for.
     ///
     /// - Parameters:
-    ///   - plan: the plan of that source.
-    ///   - source: the same bytes.
-    ///   - isCancelled: asked before each chunk.
-    /// - Returns: what was found, by the kinds' names and the first line.
-    /// - Throws: what reading the source throws.
+    ///   - plan: The plan of that source.
+    ///   - source: The same bytes.
+    ///   - isCancelled: Called before each chunk; true ends the search.
+    /// - Returns: The lines that were found, sorted by the kind of key and the first line.
+    /// - Throws: The errors of reading the source.
     public func lines(
         of plan: MigrationPlan,
         in source: inout some ByteSource,

@@ -4,15 +4,15 @@ import PatchbayModel
 public import PatchbayRecords
 
 extension RecordFormat {
-    /// Settings that also say which form the dates of each column have, as far as the values show it.
+    /// Returns settings that also state the form of the dates of each column, as far as the values show it.
     ///
-    /// A column gets the only known form that all its dates have. If all of them have another form than the configured ones, no
-    /// date of the column is read, so that a file is not read half in one form and half in another. If settings give `dateForm`
-    /// and nine of ten dates have it, it applies, and only the other dates are wrong.
+    /// A column gets the only known form that all of its dates have. If all of them have a form that is not configured, no
+    /// date of the column is read, so that no file is read partly in one form and partly in another. If the settings give
+    /// `dateForm` and nine of ten dates have it, it applies, and only the other dates are invalid.
     /// - Parameters:
-    ///   - settings: the settings of the format.
-    ///   - head: the first bytes of the file: ``FileSource/rowsHead(of:)``.
-    /// - Returns: the settings with `dateForms`; unchanged if nothing is to be decided.
+    ///   - settings: The settings of the format.
+    ///   - head: The first bytes of the file: ``FileSource/rowsHead(of:)``.
+    /// - Returns: The settings with `dateForms`; unchanged if there is nothing to decide.
     public func decidingDateForms(_ settings: JSONObject, inHead head: [UInt8]) -> JSONObject {
         guard case .columns(let columns)? = try? makeSourceLayout?(settings) else { return settings }
         let found = Self.dateForms(columns, head, isGiven: settings["dateForm"] != nil)
@@ -24,7 +24,7 @@ extension RecordFormat {
         return settings
     }
 
-    /// The forms of dates by column, as the setting `dateForms` has them.
+    /// Returns the forms of dates by column, in the form of the setting `dateForms`.
     private static func dateForms(_ layout: ColumnLayout, _ head: [UInt8], isGiven: Bool) -> [(String, JSONValue)] {
         var (names, dates): ([String], [Int: DateColumn]) = ([], [:])
         layout.eachRow(ofHead: head) { columns, fields in
@@ -44,7 +44,7 @@ extension RecordFormat {
 }
 
 extension ColumnLayout {
-    /// Calls `take` with the columns and the fields of each complete row among the first bytes of a file, as long as it returns true.
+    /// Calls `take` with the columns and fields of each complete row in the first bytes of a file, while it returns true.
     func eachRow(ofHead head: [UInt8], _ take: (_ columns: [Column], _ fields: [String]) -> Bool) {
         var (rows, known) = (DelimitedReader(dialect: dialect), [Column]?.none)
         rows.append(encoding.decoded(head))
@@ -69,13 +69,13 @@ private struct DateColumn {
     mutating func add(_ text: String) {
         guard !text.isEmpty, FileMoment(text, forms: [], zone: zone) == nil else { return }
         let forms = DayForm.allCases.filter { FileMoment(text, forms: [$0], zone: zone) != nil }
-        // A text that is no date in any form says nothing about the others.
+        // A text that is not a date in any form says nothing about the form of the others.
         guard !forms.isEmpty else { return }
         total += 1
         for form in forms { counts[form, default: 0] += 1 }
     }
 
-    /// The value of the setting for the column; nil if the configured forms apply.
+    /// Returns the value of the setting for the column; nil if the configured forms apply.
     func setting(_ configured: FieldForms, isGiven: Bool) -> JSONValue? {
         let fitting = Set(counts.filter { $0.value == total && $0.key != .iso }.keys)
         guard !fitting.contains(configured.day), !fitting.isEmpty else { return nil }
@@ -88,7 +88,7 @@ private struct DateColumn {
 }
 
 extension ColumnLayout.Column {
-    /// Whether it holds dates.
+    /// Whether the column contains dates.
     fileprivate var hasDates: Bool {
         switch role {
         case .attribute(_, .date), .attribute(_, .timestamp), .wish(_, .optIn), .wish(_, .optOut), .wish(_, .changedAt):

@@ -3,21 +3,21 @@ import PatchbayJSON
 import PatchbayModel
 import PatchbayRecords
 
-/// Finds out what a format holds by writing samples with it: what it claims matters less than what it does.
+/// Determines what a format can store by writing samples with it, because its behavior is more reliable than its description.
 struct FormatProbe {
-    /// What becomes of a part of a contact.
+    /// The result for a part of a contact.
     enum Fate: String, Sendable {
-        /// It is written, and nothing is said.
+        /// The part is written, without a finding.
         case kept
-        /// It is written, and something is said.
+        /// The part is written, with a finding.
         case changed
-        /// It is not written.
+        /// The part is not written.
         case lost
-        /// A contact with it is not written at all.
+        /// A contact with the part is not written at all.
         case refused
     }
 
-    /// What became of a sample.
+    /// The result of writing a sample.
     struct Answer: Sendable {
         var fate: Fate
         var finding: Finding?
@@ -28,21 +28,21 @@ struct FormatProbe {
     private let header: [UInt8]
     /// Writes a contact as it is, without the mapping.
     private let write: (Contact) -> Written
-    /// What comes of a source's contact, by way of the mapping.
+    /// Applies the mapping to a contact of the source, and writes the result.
     private let arrive: (Contact) -> Written
     private let base: Written
 
-    /// Whether something can come from the source at all.
+    /// Whether the source can contain the parts of a contact, or a mapping may create them.
     let canArrive: (Contact) -> Bool
 
-    /// The person with whom samples are written: where a format holds nobody without a yes, she has said one.
+    /// The person of the samples. If the format requires an opt-in, the person has given consent to messages.
     private let person: Contact
 
-    /// The reason why the target takes none of the sample contacts; nil if it takes one.
+    /// The reason why the target rejects every sample contact; nil if it accepts one.
     let refusal: Finding?
 
-    /// A person whom every format should be able to hold, in the forms that targets demand: a number of its own of letters and digits
-    /// or of digits alone, a telephone number without a plus or with one.
+    /// People whom every format should be able to store, in the forms that targets require: a number of letters and digits or
+    /// of digits only, and a telephone number with or without a plus sign.
     private static let plainPeople = ["c-480013", "480013"].flatMap { number in
         ["358401234567", "+358401234567"].map { phone in
             Contact(identifiers: [
@@ -51,9 +51,9 @@ struct FormatProbe {
         }
     }
 
-    /// A probe of a format with its settings; the samples go the way of the slow records.
+    /// Creates a probe of a format with its settings. The samples take the general path.
     init(_ migration: Migration) throws(SettingsError) {
-        // With all columns: what the format can hold does not depend on one source.
+        // All columns are used, because the capabilities of the format do not depend on one source.
         let (target, settings) = (migration.target, migration.targetSettings)
         let make = { () throws(SettingsError) -> any ContactWriter in
             guard let make = target.makeWriter else { return try migration.makeWriter() }
@@ -61,7 +61,7 @@ struct FormatProbe {
         }
         header = try make().header()
         let write = { (contact: Contact) -> Written in
-            // Made once already, so it can be made.
+            // A writer with these settings was created before, so this does not fail.
             guard var writer = try? make() else { return ([], []) }
             (writer as? ServerWriter)?.refusesSilence = false
             var bytes: [UInt8] = []
@@ -70,7 +70,7 @@ struct FormatProbe {
         }
         self.write = write
         let mapping = migration.mapping.keepingUnknown
-        // A mapping may make of what the source holds what it does not.
+        // A mapping may create parts that the source itself cannot contain.
         let isMapped = !mapping.isEmpty
         let arrive = { (contact: Contact) -> Written in
             guard isMapped else { return write(contact) }
@@ -109,7 +109,8 @@ struct FormatProbe {
         return Answer(fate: isSaid ? .changed : .kept, finding: isSaid ? finding : nil)
     }
 
-    /// What the target holds of a decision that reaches its writer; nil where it cannot be read back, or where none reaches it.
+    /// Returns the state that the target stores for a decision. Returns nil if the decision does not reach the target's
+    /// writer, or if it cannot be read back.
     func stored(_ move: Survey.Move, _ reader: ConsentReader?) -> String? {
         var contact = person
         let subject: ConsentWords.Subject
@@ -144,7 +145,7 @@ struct FormatProbe {
 
     // MARK: Fields
 
-    /// Values that some field takes, the plainest first.
+    /// Values of a type, the plainest first. Different fields accept different ones.
     private static func samples(_ type: AttributeType) -> [AttributeValue] {
         switch type {
         case .string:
@@ -163,7 +164,7 @@ struct FormatProbe {
         }
     }
 
-    /// The field in which an attribute of the source arrives, by way of the mapping; nil if no sample of that type does.
+    /// Returns the target's field for an attribute of the source, after the mapping; nil if no sample of the type is written.
     func field(of name: AttributeName, _ type: AttributeType) -> String? {
         for sample in Self.samples(type) {
             var contact = person
@@ -175,12 +176,12 @@ struct FormatProbe {
         return nil
     }
 
-    /// The name of the place at which two records differ.
+    /// Returns the name of the field in which two records differ.
     private static func difference(_ old: [UInt8], _ new: [UInt8], _ header: [UInt8]) -> String? {
         if header.isEmpty {
             guard let old = try? JSONValue(parsing: old), let new = try? JSONValue(parsing: new) else { return nil }
             let path = difference(old, new)
-            // A member that stands there for the first time: what differs is what stands in it.
+            // If an object is new, the difference is its first member.
             if let name = path?.first, path?.count == 1, old[name] == nil, let first = new[name]?.object?.first {
                 return first.name
             }
@@ -199,7 +200,7 @@ struct FormatProbe {
         return nil
     }
 
-    /// Rows of delimited text, by the delimiter that its header has most of.
+    /// Returns the rows of delimited text. The delimiter is the one that occurs most often in the header.
     private static func rows(_ bytes: [UInt8]) -> [[String]] {
         let line = bytes.prefix { $0 != 0x0A }
         let delimiter = [0x2C, 0x09, 0x7C, 0x3B].max { one, two in
@@ -213,17 +214,17 @@ struct FormatProbe {
         return rows
     }
 
-    // MARK: Everything that a contact may have
+    // MARK: All parts of a contact
 
-    /// A part of the model: what becomes of it, and how often a source has it.
+    /// A part of the model with the result of its sample, and the number of its occurrences in a source.
     struct Trial {
         var part: String
-        /// What it is told as where the same becomes of all of its kind; nil for a part that is of no kind.
+        /// The kind of a part that the target may distinguish by name; nil for any other part.
         var kind: String?
-        /// A contact that has this part alone.
+        /// A contact that has only this part.
         let sample: Contact
         let answer: Answer
-        /// How often the source has it; nil without one.
+        /// The number of occurrences in the source; nil without a source.
         var count: Int?
     }
 
@@ -235,7 +236,7 @@ struct FormatProbe {
         return Trial(part: part, sample: sample, answer: ask(change), count: count)
     }
 
-    /// Parts of a kind that differ by name: told as one where the same becomes of all of them, else by what becomes of them.
+    /// Combines parts of one kind: into one if all have the same result, otherwise into one for each result.
     private func together(_ kind: String, _ named: [Trial]) -> [Trial] {
         struct Outcome: Hashable {
             var fate: Fate
@@ -260,8 +261,8 @@ struct FormatProbe {
 
     static let tags = "tags"
 
-    /// What the format does with each part of the model, in the model's order. What the target tells apart by its name (tags,
-    /// topics, purposes, further kinds of identifiers) is tried under the names that the source has.
+    /// Returns the result for each part of the model, in the model's order. Parts that the target may distinguish by name
+    /// (tags, topics, purposes, further kinds of identifiers) are tried with the names in the source.
     func everything(_ survey: Survey?) -> [Trial] {
         identifierTrials(survey) + attributeTrials(survey) + tagTrials(survey) + subscriptionTrials(survey)
             + topicTrials(survey) + consentTrials(survey) + otherTrials(survey)
@@ -294,7 +295,7 @@ struct FormatProbe {
             guard let sample = Self.samples(type).first else { return nil }
             let change = { (contact: inout Contact) in contact.attributes["sample_attribute"] = sample }
             var trial = trial("attribute of type \(type.rawValue)", nil, change)
-            // One with a field of its own has a place, though others of its type have none.
+            // An attribute with a field of its own is stored, even if other attributes of its type are not.
             let counted = survey?.attributes.filter { kind, _ in
                 kind.type == type
                     && (trial.answer.fate != .lost || field(of: AttributeName(rawValue: kind.name), type) == nil)
@@ -306,7 +307,7 @@ struct FormatProbe {
 
     private func tagTrials(_ survey: Survey?) -> [Trial] {
         var names = (survey?.tagNames ?? [:]).map { (name: $0.key, count: $0.value) }
-        // Those that nobody counted by name have the same fate, whatever they are called.
+        // Tags that were not counted by name all have the same result.
         let rest = (survey?.tags ?? 0) - names.reduce(0) { $0 + $1.count }
         if rest > 0 || names.isEmpty { names.append(("", rest)) }
         return together(
@@ -351,7 +352,7 @@ struct FormatProbe {
         return trials.isEmpty ? [trial(part, survey.map { _ in 0 }, sample)] : together(part, trials)
     }
 
-    /// An unknown consent is none.
+    /// An unknown consent is not tried, because it states no decision.
     private func consentTrials(_ survey: Survey?) -> [Trial] {
         [Consent.State.denied, .granted].flatMap { state in
             let part = "consent, \(state.rawValue)"

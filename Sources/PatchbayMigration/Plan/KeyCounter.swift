@@ -1,39 +1,40 @@
-/// Counts keys, how many differ, and how many differ in the case of letters alone: exactly, in bounded memory.
+/// Counts keys exactly and in bounded memory: all keys, different keys, and keys that differ in more than upper and lower
+/// case.
 ///
-/// Marks that do not fit are spilled to a file without a name, so that nothing stays if the process dies. A sketch would need less
-/// room and answer "about": a bill and a collision are no matters of "about".
+/// Marks that do not fit into memory are moved to an unnamed file, which disappears with the process. A probabilistic sketch
+/// would need less memory, but its approximate counts are not sufficient for a bill or a collision.
 final class KeyCounter {
-    /// What was counted.
+    /// The counts.
     struct Counts: Equatable, Sendable {
-        /// Keys, each time that one stands.
+        /// The number of keys, including repetitions.
         var total = 0
-        /// Keys that differ.
+        /// The number of different keys.
         var distinct = 0
-        /// Keys that differ in more than the case of letters.
+        /// The number of keys that differ in more than upper and lower case.
         var distinctFolded = 0
-        /// Keys that stand in several records which contradict each other about a channel.
+        /// The number of keys in several records that contradict each other about a channel.
         var torn = 0
-        /// The same about a topic, once for each of them.
+        /// The number of contradictions about topics. A key counts once for each topic.
         var tornTopics = 0
-        /// Some of those keys, each with how often it stands; at most ``mostTorn``.
+        /// Some of the keys with contradictory records, each with its number of occurrences; at most ``mostTorn``.
         var tornKeys: [TornKey] = []
-        /// Keys that differ, of those that are the first of their kind in a record that is written.
+        /// The number of different keys that are the first of their kind in a written record.
         var written = 0
     }
 
-    /// A key about which records contradict each other: its digest without regard to case.
+    /// A key with contradictory records: its digest without regard to case.
     struct TornKey: Hashable, Sendable {
         let folded: UInt64
         let count: Int
     }
 
-    /// More of them are counted and not named.
+    /// The maximum number of such keys that are listed. Further ones are only counted.
     private static let mostTorn = 20
 
     private let store: ShareStore
     private var total = 0
 
-    /// A counter that keeps `bufferSize` bytes of each share of the marks in memory.
+    /// Creates a counter that keeps `bufferSize` bytes of each share of the marks in memory.
     init(bufferSize: Int = 4 << 10) { store = ShareStore(bufferSize: bufferSize) }
 
     func add(_ marks: [KeyMark]) throws(FileError) {
@@ -41,7 +42,7 @@ final class KeyCounter {
         try store.add(marks) { $0.folded }
     }
 
-    /// Counts everything that was added.
+    /// Returns the counts of everything that was added.
     func finish() throws(FileError) -> Counts {
         var counts = Counts(total: total)
         for share in 0..<ShareStore.shares {
@@ -50,7 +51,7 @@ final class KeyCounter {
         return counts
     }
 
-    /// A key: its first spelling with what all of its records say, and the number of the records.
+    /// A key: its first spelling with the decisions of all of its records, and the number of the records.
     private struct Key {
         var exact: UInt64
         var count = 1
@@ -63,7 +64,7 @@ final class KeyCounter {
 
     private static func count(_ marks: [KeyMark], into counts: inout Counts) {
         var keys: [UInt64: Key] = [:]
-        // Spellings of a key beyond the first, each with its bit for a contact's key; few keys have any.
+        // The further spellings of keys, each with the bit for a contact's key. Few keys have any.
         struct Spelling: Hashable { let folded, exact: UInt64 }
         var spellings: [Spelling: UInt64] = [:]
         for mark in marks {
@@ -87,7 +88,7 @@ final class KeyCounter {
             counts.torn += 1
             counts.tornKeys.append(TornKey(folded: folded, count: key.count))
         }
-        // The same ones whatever was spilled.
+        // The selection does not depend on which marks were moved to the file.
         Self.cut(&counts.tornKeys)
         counts.written += spellings.values.count { $0 != 0 }
         counts.distinct += keys.count + spellings.count

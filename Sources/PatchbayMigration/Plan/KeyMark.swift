@@ -1,37 +1,40 @@
 import Foundation
 
-/// A key of a contact without its text: two digests, and what its record says of channels.
+/// A key of a contact without its text: two digests, and the decisions of its record about channels.
 ///
-/// Two different keys have one mark with a chance below one in a thousand for a thousand million keys.
+/// If there are a thousand million different keys, the probability that two of them have the same mark is below one in a
+/// thousand.
 struct KeyMark: BitwiseCopyable, Sendable {
-    /// Digest of the key without the case of its letters: of its ASCII letters, or of all where ``init(key:opinion:)`` made it.
+    /// The digest of the key without regard to case: of ASCII letters only, or of all letters if ``init(key:opinion:)`` made
+    /// it.
     var folded: UInt64
-    /// Digest of the key as it stands; in its lowest bits the ``Opinion``.
+    /// The digest of the key as it is written, with the ``Opinion`` in its lowest bits.
     var exact: UInt64
 
-    /// What a record says of each channel, two bits each: an opt-in, and an opt-out. A bit above them marks a contact's key.
+    /// The decisions of a record about each channel, two bits each: an opt-in and an opt-out. The bit above them marks a
+    /// contact's key.
     enum Opinion {
         static let yes: UInt64 = 0b01
         static let no: UInt64 = 0b10
         static let said = lows &* 3
-        /// The first of its kind in a record that is written: what the target knows a contact by.
+        /// The bit for the first identifier of its kind in a written record, by which the target may identify the contact.
         static let key = said &+ 1
         static let all = said | key
         private static let lows = (1 as UInt64 &<< UInt64(2 &* Lexicon.channelNames.count) &- 1) / 3
 
-        /// Bits of an answer on a channel of the lexicon; every channel for ``Lexicon/none``.
+        /// The bits of a decision on a channel of the lexicon; on every channel for ``Lexicon/none``.
         @inline(__always) static func bits(_ answer: UInt64, channel: Int) -> UInt64 {
             if channel == Lexicon.none { return answer &* lows }
             return channel < 0 ? 0 : answer &<< UInt64(2 &* channel)
         }
 
-        /// Whether some channel has an opt-in and an opt-out.
+        /// Whether any channel has both an opt-in and an opt-out.
         @inline(__always) static func isTorn(_ bits: UInt64) -> Bool { bits & bits &>> 1 & lows != 0 }
     }
 
     init(folded: UInt64, exact: UInt64) { (self.folded, self.exact) = (folded, exact) }
 
-    /// The mark of bytes that have padding behind them.
+    /// Creates the mark of bytes that are followed by padding.
     @inline(__always) init(_ bytes: Stretch, opinion: UInt64) {
         var (upper, lower) = (Self.seed, Self.seed)
         var (place, left) = (bytes.start, bytes.count)
@@ -51,28 +54,28 @@ struct KeyMark: BitwiseCopyable, Sendable {
         exact = Self.mix(upper ^ length &* Self.factor) & ~Opinion.all | opinion
     }
 
-    /// The mark of what a key says of a subject.
+    /// Creates the mark of a key's decision about a subject.
     init(of key: UInt64, on subject: UInt64, opinion: UInt64) {
         folded = Self.mix(key ^ subject)
         exact = folded & ~Opinion.all | opinion
     }
 
-    /// The mark of a key, whose letters beyond ASCII are folded, too: the `ß` of one spelling is the `SS` of another, both
-    /// small sigmas are one letter, and it does not matter whether an accent is part of its letter or stands behind it.
+    /// Creates the mark of a key. Letters beyond ASCII are folded, too: `ß` equals `SS`, both small sigmas are one letter,
+    /// and composed and decomposed letters are equal.
     init(key text: String, opinion: UInt64) {
         self.init(text, opinion: opinion)
         guard !text.utf8.allSatisfy({ $0 < 0x80 }) else { return }
         let folded = text.uppercased().lowercased()
-        // Not the hash value of the text, because a resumed run compares the marks of another process.
+        // The text's hash value cannot be used, because a resumed run compares the marks of another process.
         self.folded = KeyMark(folded.precomposedStringWithCanonicalMapping, opinion: 0).folded
     }
 
-    /// The mark of a text.
+    /// Creates the mark of a text.
     init(_ text: String, opinion: UInt64) {
         let bytes = Array(text.utf8)
         let padded = bytes + [UInt8](repeating: 0, count: Padding.count)
         self = padded.withUnsafeBufferPointer { buffer in
-            // Never empty, because of the padding.
+            // The buffer is never empty, because of the padding.
             KeyMark(buffer.baseAddress.map { Stretch($0, bytes.count) } ?? .nothing, opinion: opinion)
         }
     }
@@ -85,7 +88,7 @@ struct KeyMark: BitwiseCopyable, Sendable {
         return product.high ^ product.low
     }
 
-    /// Eight bytes with their ASCII letters in lower case.
+    /// Returns eight bytes with their ASCII letters in lower case.
     @inline(__always) private static func lowered(_ word: UInt64) -> UInt64 {
         let low = word & (Word.ones &* 0x7F)
         let fromA = low &+ Word.ones &* (0x80 - 0x41)

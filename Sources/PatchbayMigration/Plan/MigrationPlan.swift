@@ -3,186 +3,188 @@ public import PatchbayJSON
 public import PatchbayModel
 public import PatchbayRecords
 
-/// What a migration would do with a source, known before anything is written: what is there, what does not survive, what
-/// collides, and how much work the target has with it.
+/// A report on what a migration would do with a source, made before anything is written: the contents of the source, the
+/// losses, the duplicate and contradictory keys, and the work for the target.
 public struct MigrationPlan: Sendable {
-    /// A part of a contact, and what the target's format does with it whatever the data is.
+    /// A part of a contact, and how the target's format treats it regardless of the data.
     public struct Part: Sendable {
         /// The part: `attribute of type list`.
         public let name: String
         /// `kept`, `changed`, `lost` or `refused`.
         public let fate: String
-        /// What the format says about it, if it does.
+        /// The finding of the format about the part; nil if there is none.
         public let finding: Finding?
-        /// How often the source has it; nil where there is no source.
+        /// The number of occurrences in the source; nil without a source.
         public let count: Int?
-        /// The kind of part of which this is some, told apart by name.
+        /// The kind of a part that the target may distinguish by name; nil for any other part.
         let kind: String?
     }
 
-    /// A reason for findings, and how often it came.
+    /// A reason for findings, with its number of occurrences.
     public typealias Loss = MigrationReport.Line
 
     /// An attribute of the source.
     public struct Attribute: Hashable, Sendable {
-        /// Its neutral name.
+        /// The neutral name.
         public let name: String
-        /// Contacts that have it.
+        /// The number of contacts that have the attribute.
         public let count: Int
-        /// The types of its values.
+        /// The number of values of each type.
         public let types: [AttributeType: Int]
-        /// The target's field that takes it; nil if none does.
+        /// The target's field for the attribute; nil if there is none.
         public let field: String?
-        /// How often each finding came that names it.
+        /// The number of findings about the attribute, by code.
         public let findings: [String: Int]
-        /// Contacts of which it is left out, as the findings say.
+        /// The number of contacts whose value would be left out.
         public let lost: Int
-        /// `kept`, `renamed`, `changed` or `lost`.
+        /// `kept`, `renamed`, `changed` or `lost`; `unknown` if the target rejects every sample contact.
         public let fate: String
     }
 
-    /// Keys of a kind.
+    /// The counts of the keys of one kind.
     public struct Keys: Hashable, Sendable {
         /// The kind of identifier, or `push token`.
         public let kind: String
-        /// How often one stands.
+        /// The number of keys, including repetitions.
         public let total: Int
-        /// How many differ.
+        /// The number of different keys.
         public let distinct: Int
-        /// How many of those differ from another in the case of letters alone, or in how a letter and its accent are put together.
+        /// The number of different keys that differ from another one only in upper and lower case, or in the composition of
+        /// accented letters.
         public let caseVariants: Int
-        /// How many stand in records that contradict each other about a channel.
+        /// The number of keys in several records that contradict each other about a channel.
         public let torn: Int
-        /// How often such a key is contradicted about a topic, once for each topic.
+        /// The number of contradictions about topics. A key counts once for each topic.
         public let tornTopics: Int
-        /// How many differ, of those that are the first of their kind in a record that is written.
+        /// The number of different keys that are the first of their kind in a written record.
         public let written: Int
-        /// Some of the keys that contradict themselves.
+        /// Some of the keys with contradictory records.
         let tornKeys: [KeyCounter.TornKey]
 
-        /// How often a key stands that stood before.
+        /// The number of repetitions of keys.
         public var repeats: Int { total - distinct }
     }
 
-    /// Records with one key that say yes and no.
+    /// Records with the same key that contradict each other: one opts in and another opts out.
     public struct Contradiction: Hashable, Sendable {
-        /// The key's kind.
+        /// The kind of the key.
         public let kind: String
-        /// The lines on which they begin.
+        /// The lines on which the records begin.
         public let lines: [Int]
     }
 
-    /// A number of something.
+    /// A number of items with the same properties.
     public struct Count: Hashable, Sendable {
-        /// What is counted, as members of a JSON object.
+        /// The properties, as the values of members of a JSON object.
         public let what: [String]
-        /// How many.
+        /// The number of items.
         public let count: Int
     }
 
-    /// A decision in the source and what the target holds of it.
+    /// A decision in the source, and its state at the target.
     public struct Decision: Hashable, Sendable {
-        /// `e-mail`, `e-mail, topic weekly`, `messaging on sms`.
+        /// The subject of the decision: `email`, `email, topic weekly`, `messaging on sms`.
         public let about: String
-        /// The state in the source; `unreadable`, or `not stated`.
+        /// The state in the source, `unreadable`, or `not stated`.
         public let before: String
-        /// The state at the target; `not stored`, or `record rejected`.
+        /// The state at the target, `not stated`, `not stored`, or `record rejected`.
         public let after: String
-        /// How many contacts.
+        /// The number of contacts.
         public let count: Int
     }
 
-    /// A rule of the mapping, and how often it did what.
+    /// A rule of the mapping, with its effects.
     public struct Rule: Hashable, Sendable {
-        /// The rule in words, without the values that it writes.
+        /// The rule as text, without the values that it writes.
         public let text: String
-        /// What it did.
+        /// The effects of the rule.
         public let effect: MappingEffect
     }
 
-    /// A way into the vendor.
+    /// An import route or an API of the vendor, with the estimated work.
     public struct Load: Hashable, Sendable {
-        /// The way and its limits.
+        /// The route and its limits.
         public let route: ImportRoute
-        /// How many requests, or files.
+        /// The number of requests or files.
         public let requests: Int
-        /// How long at the documented rate, or at the rate that was given, or as long as a vendor's jobs are waited for, if
-        /// that is longer; nil where neither is known.
+        /// The duration in seconds at the given or the documented rate, or the time to wait for the vendor's jobs if that is
+        /// longer; nil if neither is known.
         public let seconds: Int?
     }
 
-    /// The formats' ids and titles.
+    /// The id and the title of the source format.
     public let from: (id: String, title: String)
-    /// The formats' ids and titles.
+    /// The id and the title of the target format.
     public let to: (id: String, title: String)
-    /// The numbers of a run that writes nothing.
+    /// The counts of a run that writes nothing.
     public let report: MigrationReport
-    /// The rules of the mapping, in their order; none without a mapping.
+    /// The rules of the mapping, in order; empty without a mapping.
     public let mapping: [Rule]
-    /// What the target's format does with each part of a contact that the source can hold.
+    /// The parts of a contact that the source can contain, and how the target's format treats each of them.
     public let parts: [Part]
-    /// What was found, the worst and the most frequent first.
+    /// The losses and changes, errors first, then the most frequent.
     public let losses: [Loss]
-    /// The source's attributes, by name.
+    /// The attributes of the source, sorted by name.
     public let attributes: [Attribute]
-    /// The keys, by kind.
+    /// The counts of keys, by kind.
     public let keys: [Keys]
-    /// Lines that contradict each other, as far as somebody looked for them: ``Migration/lines(of:in:isCancelled:)``.
+    /// The lines of contradictory records; nil if they were not searched for: ``Migration/lines(of:in:isCancelled:)``.
     public var contradictions: [Contradiction]?
     /// Columns that may hold consent and that no setting names: ``Migration/unnamedConsent(in:)``.
     public var unnamedConsent: [Finding] = []
-    /// The kind of identifier that the target counts contacts by, if the format says one.
+    /// The kind of identifier by which the target counts contacts; nil if it is not known.
     public let billedKind: String?
-    /// Contacts that the target will count: the different keys by which it knows those that are written.
+    /// The number of contacts that the target will count: the different keys of written contacts; nil if it is not known.
     public let billed: Int?
-    /// Channel, whether there is a topic, state.
+    /// The number of subscriptions by channel, whether there is a topic, and state.
     public let subscriptions: [Count]
-    /// Purpose, channel, state.
+    /// The number of consents by purpose, channel and state.
     public let consents: [Count]
-    /// What becomes of each decision about a channel, a topic or a purpose: before, after, and how many contacts.
+    /// The decisions about a channel, a topic or a purpose, each with its states before and after and the number of contacts.
     public let decisions: [Decision]
-    /// Contacts that state no decision at all.
+    /// The number of contacts without a known decision.
     public let undecided: Int
-    /// Contacts that say yes and no about one channel.
+    /// The number of contacts with an opt-in and an opt-out on one channel.
     public let torn: Int
-    /// Contacts that say yes and no about one topic.
+    /// The number of contacts with an opt-in and an opt-out for one topic.
     public let tornTopics: Int
-    /// Service, environment, the app's id or `unnamed`, whether the form is right.
+    /// The number of push tokens by service, environment, the app's id or `unnamed`, and form: `good` or `bad`.
     public let tokens: [Count]
-    /// How long ago the owners of push tokens were last seen: empty if nobody said how to tell.
+    /// The number of push tokens by the age of their owner's last activity; empty if no attribute was named that has it.
     public let ages: [Count]
-    /// Contacts with tags, tags in all, and how many of those have no place at the target.
+    /// The number of contacts with tags, of all tags, and of tags that the target cannot store.
     public let tags: (contacts: Int, total: Int, lost: Int)
-    /// Contacts with a locale, and with a time zone; devices in all.
+    /// The number of contacts with a locale, of contacts with a time zone, and of devices.
     public let places: (locale: Int, timeZone: Int, devices: Int)
-    /// The ways into the vendor.
+    /// The import routes and APIs of the vendor, with the estimated work.
     public let loads: [Load]
-    /// What can be taken back, and what can't.
+    /// A description of what can be undone and what cannot.
     public let undo: String
-    /// What becomes of a person's no at the target; nil where a file is written.
+    /// A description of how opt-outs at the target are treated; nil if the target is a file.
     public let optOuts: String?
-    /// What a blank cell may do at the target; nil where the target is no file of rows with a header.
+    /// A description of the effect of a blank cell at the target; nil if the target is not a file of rows with a header.
     public let blankCells: String?
-    /// Which cells are guarded against spreadsheet programs; nil where neither the source nor the target has rows with a header.
+    /// A description of the cells that are guarded against spreadsheet programs; nil if neither the source nor the target has
+    /// rows with a header.
     public let formulas: String?
 }
 
 extension Migration {
-    /// Reads the source to its end and says what a migration would do; nothing is written but marks of keys to a temporary
-    /// file without a name, if they are many.
+    /// Reads the source to its end and reports what a migration would do. Nothing is written, except that many marks of keys
+    /// are moved to an unnamed temporary file.
     ///
     /// - Parameters:
-    ///   - source: the bytes to read.
-    ///   - loads: the ways into the target's vendor.
-    ///   - server: the vendor's server API, where that is the target.
-    ///   - requestsPerSecond: the rate of the account, where the documents state none.
-    ///   - activity: the attribute that shows when a person was last seen, and today's date.
-    ///   - workers: as for a run.
-    ///   - progress: called after each chunk.
-    ///   - isCancelled: asked before each chunk; a plan that was cancelled is not complete.
-    /// - Returns: the plan.
-    /// - Throws: ``Failure`` if the source as a whole can't be read or was changed meanwhile, ``FileError`` if reading or
-    ///   spilling fails.
+    ///   - source: The bytes to read.
+    ///   - loads: The import routes of the target's vendor.
+    ///   - server: The server API if it is the target.
+    ///   - requestsPerSecond: The rate that the account allows; nil for the documented rate of each route.
+    ///   - activity: The attribute with the time of a person's last activity, and the current date.
+    ///   - workers: The number of threads, as for a run.
+    ///   - progress: Called after each chunk.
+    ///   - isCancelled: Called before each chunk; true cancels, and the plan is not complete.
+    /// - Returns: The plan.
+    /// - Throws: ``Failure`` if the source cannot be read as a whole or was changed meanwhile, ``FileError`` if reading or
+    ///   writing the temporary file fails.
     public func plan(
         _ source: inout some ByteSource,
         loads: [ImportRoute] = [],
@@ -238,8 +240,8 @@ extension Migration {
         }
     }
 
-    /// What the target's format does with each part of a contact that a file of the source can hold, whatever the data is. With a
-    /// mapping it is every part, because the mapping may make it.
+    /// Returns the parts of a contact that a file of the source can contain, and how the target's format treats each of them
+    /// regardless of the data. With a mapping, every part is included, because the mapping may create it.
     ///
     /// - Throws: ``Failure`` with every problem of the settings.
     public func staticLoss() throws(Failure) -> [MigrationPlan.Part] {
@@ -250,19 +252,20 @@ extension Migration {
         }
     }
 
-    /// The kinds of identifiers by which the target knows a contact, if its writer says one, the usual one first.
+    /// The kinds of identifiers by which the target identifies a contact, the usual one first; empty if its writer names
+    /// none.
     var writtenKeys: [IdentifierKind] {
         let finder = targetFile?.settings.finder
         return (try? makeWriter())?.keyKinds.filter { $0 != finder } ?? []
     }
 
-    /// The target as a contact file; nil where it is none.
+    /// The target as a contact file; nil if it is not one.
     var targetFile: ContactFile? {
         guard case .rows(let file, _)? = try? target.makeTargetLayout?(targetSettings) else { return nil }
         return file
     }
 
-    /// What a blank cell of the target file does at the vendor, and which columns are not written.
+    /// A description of the effect of a blank cell of the target file at the vendor, and of the columns that are not written.
     fileprivate var blankCells: String {
         let effect = targetFile?.kind.blankCells ?? ContactFileKind.unknownBlankCells
         let omitted = omittedColumns.joined(separator: ", ")
@@ -273,7 +276,8 @@ extension Migration {
                     + "setting columns.")
     }
 
-    /// How many contacts the target knows by another kind of identifier, and which; nil where it is none.
+    /// The kind of identifier by which the target identifies contacts without a key, and the number of such contacts; nil if
+    /// there are none.
     fileprivate func otherKey(in report: MigrationReport) -> (kind: IdentifierKind, count: Int)? {
         guard let file = targetFile, let kind = file.settings.finder,
             let told = report.findings[file.kind.findings.otherKey.code]
@@ -281,7 +285,7 @@ extension Migration {
         return (kind, told.count)
     }
 
-    /// The kind of identifier by which the target knows a contact, if its layout says one.
+    /// The kind of identifier by which the target identifies a contact; nil if its layout names none.
     var keyKind: IdentifierKind? {
         guard case .lines(let layout)? = try? target.makeTargetLayout?(targetSettings) else { return nil }
         for case .key(_, let kind, _, _) in layout.parts { return kind }
@@ -314,7 +318,7 @@ extension MigrationPlan {
         }
     }
 
-    /// The parts of the source that a finding may be about.
+    /// Returns the parts of the source that findings with a code may concern.
     func concerns(_ code: String) -> [Part] { parts.filter { $0.finding?.code == code && $0.count ?? 0 > 0 } }
 
     init(
@@ -349,21 +353,21 @@ extension MigrationPlan {
         losses =
             Self.losses(report, survey, Self.tornAddresses(keys, migration.writtenKeys))
             + (probe.refusal.map { [Self.unprobed($0, report.read)] } ?? [])
-        // Who says nothing else counts contacts by the organisation's own key, and so do we.
+        // If neither the writer nor a server API names a key, contacts are counted by the organization's own key.
         let writtenKeys = migration.writtenKeys
         let writtenKey = writtenKeys.first { survey.identifiers[$0.rawValue] != nil } ?? writtenKeys.first
         let billedKind: IdentifierKind? =
             writtenKey ?? server?.target.server.keyKind
             ?? (survey.identifiers["external"] == nil ? nil : .external)
         self.billedKind = billedKind?.rawValue
-        // Of contacts with another key beside those with the usual one nobody looked whether two are the same.
+        // Contacts with another key are added without checking whether two of them are the same person.
         let others = billedKind == writtenKeys.first ? survey.withOtherKey : 0
         billed = billedKind.flatMap { kind in
-            // Without such keys nobody is written, unless a mapping makes some.
+            // Without such keys, no contact is written, unless a mapping creates some.
             let own =
                 keys.first { $0.kind == kind.rawValue }.map { $0.written + others }
                 ?? (survey.identifiers[kind.rawValue] == nil && migration.mapping.isEmpty ? 0 : nil)
-            // Who is found by another identifier counts as one more where no such identifier stands twice.
+            // Contacts that another identifier identifies are added only if no such identifier is repeated.
             guard let other = migration.otherKey(in: report) else { return own }
             let others = keys.first { $0.kind == other.kind.rawValue }
             guard let own, let others, others.total == others.distinct, others.caseVariants == 0 else { return nil }
@@ -394,7 +398,7 @@ extension MigrationPlan {
             let byRate =
                 requestsPerSecond.map { (way.requests + $0 - 1) / $0 }
                 ?? way.route.rate.map { $0.seconds(for: way.requests) }
-            // Who waits sends meanwhile.
+            // Requests are sent while others wait for jobs, so the longer duration counts.
             let seconds = [byRate, way.wait.map { Int($0.components.seconds) }].compactMap(\.self).max()
             return Load(route: way.route, requests: way.requests, seconds: seconds)
         }
@@ -408,8 +412,8 @@ extension MigrationPlan {
                 + "in the target file if its setting formulas is all, nowhere if it is none." : nil
     }
 
-    /// What is said of addresses about which several records contradict each other, where the target knows contacts by something
-    /// else: no run that reads once can know of a no that is still to come.
+    /// The finding for addresses whose records contradict each other, if the target identifies contacts by another key. A run
+    /// that reads the source once cannot know of an opt-out that comes later.
     private static let tornAddress = FindingRow(
         "migration.consent.addressContradiction",
         .warning,
@@ -420,7 +424,7 @@ extension MigrationPlan {
         remedy: "Leave one record of each address in the source, or put the opt-outs first."
     )
 
-    /// What is said where the target takes no sample contact, so that the plan cannot tell what it holds.
+    /// The finding for a target that rejects every sample contact, so that the plan cannot determine what the target stores.
     private static let probeRefused = FindingRow(
         "migration.plan.probeRefused",
         .warning,
@@ -457,7 +461,7 @@ extension MigrationPlan {
         )
     }
 
-    /// What was found; where the bulk path counts a reason for all attributes, the survey knows which.
+    /// Returns the losses. If the bulk path counted a reason for all attributes together, the survey names the attributes.
     private static func losses(_ report: MigrationReport, _ survey: Survey, _ more: Loss?) -> [Loss] {
         let attributes = Dictionary(grouping: survey.attributeFindings, by: \.key.code)
         let (lines, extra) = (report.lines, [more].compactMap(\.self))
@@ -508,7 +512,7 @@ extension MigrationPlan {
         }
     }
 
-    /// What the codes end with of findings that leave an attribute's value out.
+    /// The ends of the codes of findings that leave out an attribute's value.
     private static let losing: Set<String> = [
         "attribute.collision", "attribute.form", "record.blank", "record.noColumn", "record.second",
         "record.tooLong", "record.unfit", "record.unwritable",
@@ -518,7 +522,7 @@ extension MigrationPlan {
         losing.contains(code.split(separator: ".").suffix(2).joined(separator: "."))
     }
 
-    /// What the target holds of each decision: a sample of each is written and read back.
+    /// Returns the state of each decision at the target, which is determined by writing a sample and reading it back.
     private static func decisions(_ survey: Survey, _ probe: FormatProbe, _ migration: Migration) -> [Decision] {
         let reader = try? ConsentReader(migration)
         let counted = survey.moves.map { move, count in
@@ -545,7 +549,7 @@ extension MigrationPlan {
 }
 
 extension Rate {
-    /// Whole seconds that so many requests take.
+    /// Returns the duration of a number of requests in whole seconds.
     fileprivate func seconds(for requests: Int) -> Int {
         let whole = interval * max(0, requests - burst)
         return Int(whole.components.seconds) + (whole.components.attoseconds > 0 ? 1 : 0)
@@ -609,7 +613,7 @@ extension MigrationPlan {
         return .object(json)
     }
 
-    /// What can be taken back, and what can't.
+    /// A description of what can be undone and what cannot, for files.
     static let undo =
         "The files can be undone with --journal and `patchbay migrate undo`. What a vendor has imported from them cannot: export the target's contacts first."
 }

@@ -2,7 +2,7 @@ import PatchbayAdapterKit
 import PatchbayModel
 import PatchbayRecords
 
-/// What a source holds, counted while it is read. Both ways of reading count the same.
+/// The contents of a source, counted while the source is read. The bulk path and the general path give the same counts.
 struct Survey: Sendable {
     /// An attribute, with the type of its values.
     struct AttributeKind: Hashable, Comparable, Sendable {
@@ -14,27 +14,27 @@ struct Survey: Sendable {
         }
     }
 
-    /// A word of a subscription.
+    /// The state of a subscription to a channel or to a topic on it.
     struct Wish: Hashable, Sendable {
         var channel: String
         var topic: String?
         var state: String
     }
 
-    /// A word of consent; without a channel it is for all.
+    /// The state of consent for a purpose; without a channel it applies to every channel.
     struct Answer: Hashable, Sendable {
         var purpose: String
         var channel: String?
         var state: String
     }
 
-    /// What becomes of a decision about a channel, a topic or a purpose.
+    /// The states of a consent decision before and after the migration. It concerns a channel, a topic or a purpose.
     struct Move: Hashable, Sendable {
-        /// Whether it is about a subscription; otherwise `purpose` is set.
+        /// The channel; nil for a purpose on every channel. A subscription has no `purpose`.
         var channel: String?
         var topic: String?
         var purpose: String?
-        /// States of the model, or one of the words below.
+        /// A state of the model, or one of the words below.
         var before: String
         var after: String
         /// Whether the record denies messages on the channel of the subscription.
@@ -60,16 +60,16 @@ struct Survey: Sendable {
         }
     }
 
-    /// A push token, by what decides whether it can be used.
+    /// The properties of a push token that determine whether it can be used.
     struct Token: Hashable, Sendable {
         var service: String
         var environment: String?
-        /// The app that it belongs to, as the token says, or what the device says of itself.
+        /// The app that the token names, or else the one in the facts of the device.
         var app: String?
         var isWellFormed: Bool
     }
 
-    /// How long ago the owner of a push token showed a sign of life.
+    /// The time since the last activity of a push token's owner.
     enum Age: String, CaseIterable, Sendable {
         case fresh, quarter, stale, unknown
     }
@@ -86,30 +86,32 @@ struct Survey: Sendable {
     var identifiers: [String: Int] = [:]
     var withTags = 0
     var tags = 0
-    /// Tags by name. Contacts that went the bulk path are not among them: there a target treats all tags alike.
+    /// The number of tags by name. Contacts of the bulk path are not included; they take it only if the target treats all
+    /// tags alike.
     var tagNames: [String: Int] = [:]
     var withLocale = 0
     var withTimeZone = 0
     var devices = 0
     var wishes: [Wish: Int] = [:]
     var answers: [Answer: Int] = [:]
-    /// What becomes of each decision, and the contacts that state none.
+    /// The number of decisions by their states before and after, and the number of contacts without a known decision.
     var moves: [Move: Int] = [:]
     var undecided = 0
-    /// Contacts that say yes and no about one channel, and those that do about one topic.
+    /// The number of contacts with an opt-in and an opt-out on one channel, and of those with both for one topic.
     var torn = 0
     var tornTopics = 0
-    /// Contacts that are written with another identifier in place of the target's key.
+    /// The number of contacts that are written with another identifier in place of the target's key.
     var withOtherKey = 0
     var tokens: [Token: Int] = [:]
     var ages: [Age: Int] = [:]
     /// The marks of identifiers by their kind, and of push tokens by ``tokenKey``.
     var marks: [String: [KeyMark]] = [:]
-    /// The marks of words about topics, by the kind of the identifier that says whose they are.
+    /// The marks of decisions about topics, by the kind of the identifier that identifies the person.
     var topicMarks: [String: [KeyMark]] = [:]
 
     static let tokenKey = "push token"
-    /// More names of attributes, tags, topics or apps than these are counted together.
+    /// The maximum number of attributes, tags or push tokens that are counted by name; four times as many for decisions.
+    /// Further ones are counted together.
     static let mostNames = 1000
     static let otherNames = "(further names)"
 
@@ -197,8 +199,8 @@ struct Survey: Sendable {
         marks[Self.tokenKey, default: []].append(KeyMark(token.value, opinion: 0))
     }
 
-    /// What a contact says of the channels that the lexicon knows: an opt-in to any topic is one to its channel, an opt-out to a topic
-    /// is not, and neither is a consent that allows messages.
+    /// The decisions of a contact on the channels of the lexicon. An opt-in to any topic counts as an opt-in to its channel.
+    /// An opt-out from a topic does not count, and neither does a consent that allows messages.
     private static func opinion(_ contact: Contact) -> UInt64 {
         var bits: UInt64 = 0
         for each in contact.subscriptions
@@ -212,7 +214,7 @@ struct Survey: Sendable {
         return bits
     }
 
-    /// What a contact says of each topic: what it is about, and an opt-in, an opt-out, or both.
+    /// The decisions of a contact about each topic: the subject, and an opt-in, an opt-out, or both.
     private static func topics(_ contact: Contact) -> [(subject: UInt64, said: UInt64)] {
         let words = contact.subscriptions.filter {
             $0.topic != nil && $0.state != .unknown && Lexicon.channelNames.contains($0.channel.rawValue)
@@ -228,7 +230,8 @@ struct Survey: Sendable {
 
     // MARK: Decisions
 
-    /// Counts what becomes of the decisions of a record on the general path; `final` is what is handed to the writer.
+    /// Counts the decisions of a record of the general path. `final` is the contact that is passed to the writer; nil if the
+    /// record is rejected.
     mutating func note(decisionsOf record: SourceRecord, _ final: Contact?) {
         let before = record.contact ?? record.said?.read ?? Contact()
         let isStated =
@@ -300,7 +303,7 @@ struct Survey: Sendable {
 }
 
 extension Contact {
-    /// The most protective state of each purpose.
+    /// The most protective state of each purpose and channel.
     fileprivate var consentStates: [Consent.Scope: Consent.State] {
         let order: [Consent.State] = [.denied, .unknown, .granted]
         return Dictionary(consents.map { (Consent.Scope($0.purpose, channel: $0.channel), $0.state) }) { one, other in
@@ -309,13 +312,13 @@ extension Contact {
     }
 }
 
-/// What a push token must look like.
+/// The form of push tokens.
 enum TokenForm {
-    /// Whether the bytes may be a token of that service. Only what is surely wrong is told apart.
+    /// Whether the bytes may be a token of a service. The result is false only for bytes that are certainly not a token.
     static func fits(_ service: String, _ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
         switch service {
         case "apns":
-            // 32 bytes as hexadecimal text for long, up to 100 allowed.
+            // At least 32 bytes as hexadecimal text; up to 100 bytes are accepted.
             return bytes.count >= 64 && bytes.count <= 200 && bytes.count % 2 == 0
                 && bytes.allSatisfy { $0 &- 0x30 < 10 || ($0 | 0x20) &- 0x61 < 6 }
         default:
@@ -325,13 +328,14 @@ enum TokenForm {
     }
 }
 
-/// Which attribute shows when a person was last seen, and when today is.
+/// The attribute with the time of a person's last activity, and the current date.
 struct Activity: Sendable {
     let attribute: AttributeName
-    /// `2031-03-09`.
+    /// The current date.
     let today: CalendarDate
 
-    /// How long ago the contact was last seen. A service that hears nothing of an app for 270 days forgets its token.
+    /// The time since the contact was last seen. A push service discards the token of an app that has been inactive for 270
+    /// days.
     func age(of contact: Contact) -> Survey.Age {
         let text: String? =
             switch contact.attributes[attribute] {
@@ -343,14 +347,14 @@ struct Activity: Sendable {
         return age(text)
     }
 
-    /// The same by the attribute's text.
+    /// The time since the date at the beginning of an attribute's text.
     func age(_ text: String?) -> Survey.Age {
         guard let text, let day = CalendarDate(text: String(text.prefix(10))) else { return .unknown }
         let days = Self.number(of: today) - Self.number(of: day)
         return days <= 90 ? .fresh : days <= 270 ? .quarter : .stale
     }
 
-    /// The day's number in the proleptic Gregorian calendar.
+    /// The number of the day in the proleptic Gregorian calendar.
     private static func number(of date: CalendarDate) -> Int {
         let year = date.month > 2 ? date.year : date.year - 1
         let month = (date.month + 9) % 12

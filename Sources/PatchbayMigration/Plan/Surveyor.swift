@@ -2,15 +2,15 @@ import PatchbayAdapterKit
 import PatchbayModel
 import PatchbayRecords
 
-/// Gathers a survey over a whole run, and counts the keys.
+/// Collects the survey of a whole run, and counts the keys.
 final class Surveyor {
     private(set) var survey = Survey()
     let activity: Activity?
     private var counters: [String: KeyCounter] = [:]
     private var topicCounters: [String: KeyCounter] = [:]
-    /// Kinds of identifiers that are counted; further ones are only told of.
+    /// The maximum number of kinds of keys that are counted exactly. The survey counts the identifiers of further kinds.
     private static let mostKinds = 16
-    /// Records that were surveyed alone, to be added together.
+    /// The number of records whose counts are added to the survey together.
     private static let batch = 512
     private var pending = Survey()
 
@@ -55,7 +55,7 @@ final class Surveyor {
         pending = Survey()
     }
 
-    /// What was counted, by kind of key.
+    /// Returns the counts by kind of key.
     func finish() throws(FileError) -> [String: KeyCounter.Counts] {
         try settle()
         var counts: [String: KeyCounter.Counts] = [:]

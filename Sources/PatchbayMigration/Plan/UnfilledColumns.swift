@@ -6,17 +6,17 @@ import PatchbayRecords
 extension Migration {
     /// Leaves out the columns of the target file that no record of a source and no mapping rule can fill.
     ///
-    /// A blank cell may overwrite a value that the vendor has. Nothing is left out if the source is not a regular file, or if it
-    /// cannot be read to its end, because the migration itself reports why. A column that the target's setting
-    /// `columns` names is always written, and so is the key's. The header of delimited text states what its records can hold; a
-    /// source without one is read, until every column is known to be filled.
+    /// A blank cell may overwrite a value that the vendor has. Nothing is left out if the source is not a regular file, or if
+    /// it cannot be read to its end, because the migration itself reports why. A column that the target's setting `columns`
+    /// names is always written, and so is the column of the key. The header of delimited text states what its records can
+    /// contain. A source without one is read until every column is known to be filled.
     ///
     /// - Parameters:
-    ///   - path: the source.
-    ///   - head: the first bytes of the source: ``FileSource/rowsHead(of:)``.
-    ///   - readsRecords: whether a source without a header is read.
-    ///   - progress: called after each chunk.
-    ///   - isCancelled: called before each chunk; true ends the reading.
+    ///   - path: The source.
+    ///   - head: The first bytes of the source: ``FileSource/rowsHead(of:)``.
+    ///   - readsRecords: Whether a source without a header is read.
+    ///   - progress: Called after each chunk.
+    ///   - isCancelled: Called before each chunk; true ends the reading.
     public mutating func omitUnfilledColumns(
         in path: String,
         head: [UInt8]?,
@@ -42,7 +42,7 @@ extension Migration {
         omit(unfilledColumns(filled, among: candidates))
     }
 
-    /// The columns that no record fills, by the survey of a source.
+    /// Returns the columns that no record fills, according to the survey of a source.
     func unfilledColumns(_ survey: Survey) -> [String] { unfilledColumns(survey, among: omissibleColumns) }
 
     private func unfilledColumns(_ survey: Survey, among columns: [ContactColumn]) -> [String] {
@@ -65,7 +65,7 @@ extension Migration {
         let surveyor = Surveyor(activity: nil, countsKeys: false)
         let isDone = { isCancelled() || unfilledColumns(surveyor.survey, among: candidates).isEmpty }
         var (survey, company) = (self, Company(surveyor: surveyor))
-        // An opt-in that an opt-out lowers fills the same column.
+        // Opt-outs need not be known, because an opt-in that an opt-out lowers fills the same column.
         (survey.earlier, company.ignoresOptOuts) = (nil, true)
         let report = try? survey.run(&source, to: nil, nil, nil, company, progress, isDone)
         guard report?.isComplete == true, (try? surveyor.finish()) != nil else { return [] }
@@ -95,7 +95,7 @@ private struct FilledPlaces {
     private var (hasTags, hasLocale, hasTimeZone, hasDevice) = (false, false, false, false)
     var hasConsent = false
 
-    /// The parts that columns of a source hold.
+    /// Creates the parts that columns of a source can fill.
     init(_ roles: [ColumnLayout.Role]) {
         for role in roles {
             switch role {
@@ -111,7 +111,8 @@ private struct FilledPlaces {
         }
     }
 
-    /// The parts that a survey found in the records of a source; nil if it found too many attributes to count each name.
+    /// Creates the parts that a survey found in the records of a source; nil if it found too many attributes to count each
+    /// name.
     init?(_ survey: Survey) {
         identifiers = Set(survey.identifiers.keys.map(IdentifierKind.init(rawValue:)))
         attributes = Set(survey.attributes.keys.map { AttributeName(rawValue: $0.name) })
@@ -120,7 +121,7 @@ private struct FilledPlaces {
         (hasDevice, hasConsent) = (survey.devices > 0, !survey.moves.isEmpty)
     }
 
-    /// Adds what a rule writes, and removes what it moves away.
+    /// Adds the parts that a rule writes, and removes those that it moves or removes.
     mutating func apply(_ rule: MappingRule) {
         switch rule {
         case .rename(let source, let target):
@@ -144,7 +145,7 @@ private struct FilledPlaces {
         }
     }
 
-    /// Removes an attribute; of everything else another part of the contact may be left.
+    /// Removes an attribute. For any other place, another part of the contact may still fill the same columns.
     private mutating func remove(_ place: MappingPlace) {
         if case .attribute(let name) = place { attributes.remove(name) }
     }
@@ -160,7 +161,7 @@ private struct FilledPlaces {
         }
     }
 
-    /// Whether a column of that place may get a value.
+    /// Whether a column for a place may get a value.
     func contains(_ place: ContactPlace) -> Bool {
         switch place {
         case .identifier(let kind): identifiers.contains(kind)

@@ -1,10 +1,10 @@
 import PatchbayAdapterKit
 
-/// The pieces that a page is made of.
+/// The building blocks of a page.
 enum Page {
     // MARK: Text
 
-    /// Text that is nothing but text in HTML.
+    /// Returns text in which HTML has no markup.
     static func text(_ text: String) -> String {
         var escaped = ""
         for character in text.unicodeScalars {
@@ -14,7 +14,7 @@ enum Page {
             case ">": escaped += "&gt;"
             case "\"": escaped += "&quot;"
             case "'": escaped += "&#39;"
-            // What turns the direction of text would turn the page's own words, too.
+            // Characters that change the direction of text would also affect the page's own text.
             case "\u{202A}"..."\u{202E}", "\u{2066}"..."\u{2069}":
                 escaped += "[U+\(String(character.value, radix: 16, uppercase: true))]"
             default: escaped.unicodeScalars.append(character)
@@ -23,7 +23,7 @@ enum Page {
         return escaped
     }
 
-    /// `1,234,567`.
+    /// Returns a number with separators: `1,234,567`.
     static func number(_ value: Int) -> String {
         var (digits, text) = (Array(String(abs(value))), "")
         while digits.count > 3 {
@@ -33,19 +33,19 @@ enum Page {
         return (value < 0 ? "-" : "") + String(digits) + text
     }
 
-    /// A number of the plan, with its place there.
+    /// Returns a number of the plan, with its path in the plan as an attribute.
     static func figure(_ value: Int, _ path: String) -> String {
         "<span data-figure=\"\(path)\" data-value=\"\(value)\">\(number(value))</span>"
     }
 
-    /// A paragraph on so many contradictions; empty if there is none.
+    /// Returns a paragraph about a number of contradictions; empty if there are none.
     static func contradiction(_ count: Int, _ path: String, _ words: String, isHelp: Bool = false) -> String {
         guard count > 0 else { return "" }
         return
             "<p\(isHelp ? " class=\"help\"" : "")><span class=\"chip refused\">contradiction</span> \(figure(count, path)) \(words)</p>"
     }
 
-    /// `12.3 %`; what is not nothing never shows as nothing, and what is not all never as all.
+    /// Returns a percentage: `12.3 %`. A value above zero is never shown as zero, and a part is never shown as the whole.
     static func share(_ value: Int, of whole: Int) -> String {
         guard whole > 0 else { return "0 %" }
         let tenths = Int((Double(value) * 1000 / Double(whole)).rounded())
@@ -54,7 +54,7 @@ enum Page {
         return tenths % 10 == 0 ? "\(tenths / 10) %" : "\(tenths / 10).\(tenths % 10) %"
     }
 
-    /// `2 h 5 min`.
+    /// Returns a duration in its two largest units: `2 h 5 min`.
     static func duration(_ seconds: Int) -> String {
         let parts = [
             (seconds / 86400, "d"), (seconds / 3600 % 24, "h"), (seconds / 60 % 60, "min"), (seconds % 60, "s"),
@@ -65,17 +65,17 @@ enum Page {
         )
     }
 
-    /// A kind of identifier in everyday words.
+    /// Returns the everyday name of a kind of identifier.
     static func kind(_ kind: String) -> String {
         ["external": "customer number", "email": "e-mail address", "phone": "phone number"][kind] ?? text(kind)
     }
 
-    /// Several of them.
+    /// Returns the plural of ``kind(_:)``.
     static func kinds(_ kind: String) -> String {
         ["external": "customer numbers", "email": "e-mail addresses", "phone": "phone numbers"][kind] ?? text(kind)
     }
 
-    /// Text in which what stands between backticks is code.
+    /// Returns text in which parts between backticks become code.
     static func prose(_ words: String) -> String {
         text(words).split(separator: "`", omittingEmptySubsequences: false).enumerated()
             .map { $0.offset % 2 == 1 ? "<code>\($0.element)</code>" : String($0.element) }.joined()
@@ -111,7 +111,7 @@ enum Page {
         "<div class=\"tile\"><b>\(figure(value, path))</b><span>\(label)</span></div>"
     }
 
-    /// A bar as long as its share.
+    /// Returns a bar whose length shows a share.
     static func bar(_ value: Int, of whole: Int, _ colour: String, _ label: String) -> String {
         let width = tenths(value, of: whole)
         return """
@@ -120,7 +120,7 @@ enum Page {
             """
     }
 
-    /// A piece of a bar.
+    /// A segment of a bar.
     struct Segment {
         let label: String
         let value: Int
@@ -131,7 +131,7 @@ enum Page {
         }
     }
 
-    /// A bar of pieces, with what each is below it.
+    /// Returns a bar of segments, with a legend below it.
     static func stack(_ segments: [Segment], of whole: Int, label: String) -> String {
         let shown = segments.filter { $0.value > 0 }
         var (rects, start) = ("", 0)
@@ -157,7 +157,7 @@ enum Page {
         return max(6, min(1000, Int((Double(value) * 1000 / Double(whole)).rounded())))
     }
 
-    /// The look: two sets of colours, one column on a phone.
+    /// The style sheet: colors for light and dark mode, and a single column on narrow screens.
     static let style = """
         :root{--ground:#f6f7f5;--paper:#fff;--ink:#1b2421;--soft:#55615c;--line:#dfe4e1;--track:#e9edea;--accent:#0f6b5c;
         --kept:#1c8a74;--changed:#d99a1c;--lost:#d2622a;--refused:#b3263a;--quiet:#8b98a5}

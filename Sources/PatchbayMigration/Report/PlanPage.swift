@@ -3,19 +3,21 @@ import PatchbayModel
 import PatchbayRecords
 
 extension MigrationPlan {
-    /// The plan as one page for people: no script, no request to anywhere, readable in light and in dark.
+    /// Returns the plan as one HTML page for people, which contains no script, loads nothing, and supports light and dark
+    /// mode.
     ///
-    /// Every figure stands in an element with `data-figure`, its path in ``json``, and `data-value`.
+    /// Each figure is in an element with the attributes `data-figure`, its path in ``json``, and `data-value`.
     /// - Parameters:
-    ///   - input: the name of the source, as it was given.
-    ///   - facts: what the page names beside its counts: date, version, settings, files with sizes and digests.
-    /// - Returns: the page as HTML.
+    ///   - input: The name of the source, as it was given.
+    ///   - facts: Facts that the page lists in addition to its counts: date, version, settings, and files with sizes and
+    ///     digests.
+    /// - Returns: The page as HTML.
     public func page(of input: String?, facts: [(name: String, value: String)] = []) -> String {
         PlanPage(self, input, facts).html
     }
 }
 
-/// Writes the page, a section at a time.
+/// Writes the page, section by section.
 private struct PlanPage {
     private let plan: MigrationPlan
     private let input: String?
@@ -58,13 +60,13 @@ private struct PlanPage {
         """
     }
 
-    /// What a person calls a format: its title without what only programs must know.
+    /// Returns the everyday name of a format: its title without the parts that only programs need.
     private static func name(_ title: String) -> String {
         let name = title.prefix { !"(:,".contains($0) }
         return Page.text(String(name).trimmed)
     }
 
-    // MARK: The answer first
+    // MARK: Summary
 
     private var headline: String {
         guard report.read > 0 else { return "The source holds no contact." }
@@ -98,7 +100,8 @@ private struct PlanPage {
         let reasons = Dictionary(plan.losses.map { ($0.code, $0.reason) }) { first, _ in first }
         let why = report.refusalsInOrder.enumerated().map { place, entry in
             let setting = entry.refusal.setting.map { " The setting <code>\(Page.text($0))</code> can change this." }
-            // Only of the first it is told, whatever decides it: the others stand below.
+            // The first reason is always shown. The others are shown only if a setting can change them, because the losses
+            // list them all.
             guard place == 0 || setting != nil else { return "" }
             let records = report.share(entry.refusal.contacts) + (place == 0 ? "" : " also")
             return "<p>\(records): \(Page.text(reasons[entry.code] ?? entry.code))\(setting ?? "")</p>"
@@ -132,7 +135,7 @@ private struct PlanPage {
         )
     }
 
-    /// What the finding may be about.
+    /// Returns the columns or parts that a loss may concern.
     private func concerns(_ loss: MigrationPlan.Loss) -> String {
         let parts =
             loss.places.isEmpty
@@ -281,7 +284,7 @@ private struct PlanPage {
         )
     }
 
-    /// What becomes of each decision, in one table.
+    /// The states of each decision before and after, in one table.
     private var decisions: String {
         let undecided =
             "<p><strong>\(Page.figure(plan.undecided, "withoutKnownConsent")) of \(Page.number(report.read)) contacts have no known consent.</strong></p>"
@@ -293,7 +296,7 @@ private struct PlanPage {
             + "<div class=\"scroll\"><table><thead><tr><th scope=\"col\">about</th><th scope=\"col\">in the source</th><th scope=\"col\">at the target</th><th scope=\"col\" class=\"n\">contacts</th></tr></thead><tbody>\(rows.joined())</tbody></table></div>"
     }
 
-    /// When, with what and of what the page was made.
+    /// The facts about how the page was made.
     private var made: String {
         guard !facts.isEmpty else { return "" }
         let rows = facts.map {
@@ -337,7 +340,7 @@ private struct PlanPage {
         )
     }
 
-    // MARK: What the format holds
+    // MARK: Parts of the format
 
     private var parts: String {
         let fates = ["kept", "changed", "lost", "refused"]
@@ -366,7 +369,7 @@ private struct PlanPage {
         )
     }
 
-    // MARK: Work and way back
+    // MARK: Work and undo
 
     private var work: String {
         guard !plan.loads.isEmpty else { return "" }

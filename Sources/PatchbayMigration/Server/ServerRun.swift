@@ -352,7 +352,7 @@ final class ServerRun {
     private func add(_ items: [ServerItem]) {
         let isLate = ready.last.map { last in items.contains { $0.number < last.number } } ?? false
         ready += items
-        // A row that waited for another row of its contact goes before the rows that follow it.
+        // A row that waited for another row of its contact precedes the rows that follow it.
         if isLate { ready.sort { $0.number < $1.number } }
         for item in items {
             waiting.operations += item.row.actions.count

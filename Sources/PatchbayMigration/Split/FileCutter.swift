@@ -33,7 +33,7 @@ public struct FileCutter: Sendable {
 
     private let limit: Limit
     private let (header, footer): ([UInt8], [UInt8])
-    /// The format as a file of rows; nil if it is none.
+    /// The format as a contact file; nil if it is not one.
     private let rows: ContactFile?
     private let makeReader: @Sendable () throws(SettingsError) -> any ContactReader
 
@@ -139,13 +139,14 @@ public struct FileCutter: Sendable {
     /// The line end after a record. The header, if there is one, ends with the same.
     private var lineEnd: [UInt8] { header.suffix(2) == [0x0D, 0x0A] ? [0x0D, 0x0A] : [0x0A] }
 
-    /// More bytes without a line end are no header.
+    /// The maximum length of a header. Bytes without a line end beyond that are not a header.
     private static let mostHeader = 1 << 20
 
-    /// Finds the header of a file, which every part repeats.
+    /// Returns the header of a file, which every part repeats.
     ///
     /// - Parameter start: The first bytes of the file, at least its first line.
-    /// - Returns: The header that the settings write, possibly without columns: a migration leaves out those that nothing fills.
+    /// - Returns: The header that the settings write. It may lack columns, because a migration leaves out columns that
+    ///   nothing fills.
     /// - Throws: ``Migration/Failure`` if the file has another header.
     private func ownHeader(of start: [UInt8]) throws -> [UInt8] {
         if start.starts(with: header) { return header }

@@ -266,6 +266,6 @@ struct FieldReader {
 }
 
 extension Finding {
-    /// Whether the finding says that a file has only a header.
+    /// Whether the finding reports that a file has only a header.
     fileprivate var isOfNoRows: Bool { code.hasSuffix(".file.headerOnly") }
 }

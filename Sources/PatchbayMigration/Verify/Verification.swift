@@ -137,8 +137,8 @@ extension Migration {
     /// Compares a source with its target, contact by contact, in any order.
     ///
     /// Each source record is mapped again, and every deviation of the target from the result is a difference. Records with
-    /// the expected bytes are equal. If others exist, both files are read again for them. Memory is bounded: further data
-    /// goes as digests to an unnamed temporary file.
+    /// the expected bytes are equal. If others exist, both files are read again for them. Memory is bounded: further data is
+    /// stored as digests in an unnamed temporary file.
     /// - Parameters:
     ///   - source: Opens the source.
     ///   - target: Opens the target.

@@ -19,9 +19,9 @@ public enum CredentialState: String, Sendable, CaseIterable {
 struct ChangingFacts {
     /// The last part of a run, after all faults were removed.
     enum Epilogue: Equatable {
-        /// The last opt-out, with another change.
+        /// A last opt-out, together with another change.
         case optOut(With)
-        /// A change to the configuration with a number, which has another provider.
+        /// A switch to the configuration with this number, which has another provider.
         case leave(to: Int)
 
         /// A change together with an opt-out.
@@ -82,7 +82,8 @@ struct ChangingScene: Sendable {
         capabilities = scene.capabilities
     }
 
-    /// Whether the vendor has a log-out. Without one, the record still belongs to the former contact.
+    /// Whether the vendor supports log-outs. Without them, the record still belongs to the former contact after a
+    /// log-out.
     var canLogOut: Bool { capabilities[.contact(.logOut)].isAvailable }
     /// Whether the vendor supports the unregistration of an installation.
     var canLeave: Bool { capabilities[.operation(.unregister)].isAvailable }
@@ -103,11 +104,11 @@ public enum SimulationMutation: String, Sendable, CaseIterable {
     case confirmedNotStored
     /// The vendor counts each view and each click twice.
     case countedTwice
-    /// The vendor confirms a new push token and keeps the one before.
+    /// The vendor confirms a new push token and keeps the former one.
     case newTokenIgnored
     /// The vendor forgets an opt-out with the next request.
     case optOutForgotten
 
-    /// The mutation of this task.
+    /// The mutation for the runs of the current task; nil for none.
     @TaskLocal public static var present: SimulationMutation?
 }

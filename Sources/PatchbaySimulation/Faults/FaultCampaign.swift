@@ -1,8 +1,8 @@
-/// A set of randomized runs on all cores.
+/// A set of randomized runs, which several workers execute in parallel.
 public struct FaultCampaign: Sendable {
     /// A run with a problem.
     public struct Failure: Sendable {
-        /// The seed that repeats it.
+        /// The seed with which the run can be repeated.
         public let seed: UInt64
         /// The set-up that the seed chose.
         public let setup: String
@@ -54,7 +54,8 @@ public struct FaultCampaign: Sendable {
         return report
     }
 
-    /// Runs all seeds and reports intermediate results from time to time. After a cancellation it starts no more runs.
+    /// Runs all seeds, 25 at a time per worker, and reports the results so far after each such portion. After a
+    /// cancellation it starts no more portions.
     public func play(
         _ seeds: ClosedRange<UInt64>,
         workers: Int,
@@ -84,7 +85,7 @@ public struct FaultCampaign: Sendable {
         }
     }
 
-    /// Returns the lines of a failing run, reduced to the necessary steps; empty if the seed has no problem.
+    /// Returns the trace of a failing run that is reduced to the necessary steps; empty if the seed has no problem.
     public func story(of seed: UInt64) throws -> [String] { try fewestSteps(of: seed)?.trace ?? [] }
 
     /// Returns a failing run with the fewest steps that lead to the same problem; nil if the seed has no problem.
@@ -106,7 +107,7 @@ public struct FaultCampaign: Sendable {
         return try play(few, isTraced: true)
     }
 
-    /// Returns whether two problems are equal except for their numbers.
+    /// Returns whether two problems are equal except for decimal and hexadecimal digits.
     static func isLike(_ left: String, _ right: String) -> Bool {
         left.filter { !$0.isNumber && !$0.isHexDigit } == right.filter { !$0.isNumber && !$0.isHexDigit }
     }

@@ -21,8 +21,8 @@ public enum FaultMode: String, Sendable, CaseIterable {
     case out
     /// The vendor replies 503 to every request, with a `Retry-After` of one second.
     case busy
-    /// The vendor sends misleading replies: a 200 with a page, an empty body, a truncated body, an error inside, or an
-    /// earlier reply. It may or may not process the request.
+    /// The vendor sends misleading replies with status 200: an HTML page, an empty body, a truncated body, an error
+    /// message, or an earlier reply. It may or may not process the request.
     case lying
 
     /// The treatment of a request.
@@ -41,7 +41,7 @@ public enum FaultMode: String, Sendable, CaseIterable {
         case fail(TransportFailure, after: Duration)
         /// The request does not arrive, and the transport reports nothing.
         case silence
-        /// The process dies while the request leaves, before or after it arrives.
+        /// The process dies while it sends the request, before or after the request arrives.
         case death(arrived: Bool)
         /// The vendor sends a misleading reply.
         case lie(Lie, isProcessed: Bool, after: Duration)

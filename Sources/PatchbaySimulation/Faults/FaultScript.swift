@@ -26,7 +26,7 @@ struct FaultScript {
         }
         if let facts = setup.facts {
             if facts.isApp, random.below(2) > 0 {
-                // Some people log in before the app has a credential for them.
+                // Some people log in before the app has a valid credential for them.
                 for contact in ["c-0", "c-1"] {
                     steps.append(step(.credential(contact: contact, random.pick([.missing, .expired]))))
                 }
@@ -57,7 +57,8 @@ struct FaultScript {
         return FaultStep(what: what, process: process, seed: random.next())
     }
 
-    /// Returns a fault mode, mostly without faults, so that runs reach deep states.
+    /// Returns a fault mode. Most of them let the vendor process many requests, so that runs reach deep states. In a
+    /// run with a dead vendor, the other vendors have no faults.
     private mutating func faultMode() -> FaultMode {
         guard setup.deadProvider == nil else { return .fine }
         return random.pick([
@@ -71,7 +72,7 @@ struct FaultScript {
         switch random.below(32) {
         case 0..<13: return capture()
         case 13..<19: return .pass(.milliseconds(1 + random.below(90_000)))
-        // Shorter steps: an adapter that sends to a dead vendor every half minute must not do so for days.
+        // Shorter steps in a run with a dead vendor, to which an adapter may send a request every half minute.
         case 19..<22 where setup.deadProvider != nil: return .pass(.seconds(60 + random.below(1200)))
         case 19, 20: return .pass(.seconds(60 + random.below(3600)))
         case 21: return .pass(.seconds(600 + random.below(random.below(6) > 0 ? 10_000 : 200_000)))
@@ -208,7 +209,8 @@ extension FaultScript {
         }
     }
 
-    /// Returns a registration with the present push token, another one, a malformed one or none.
+    /// Returns a registration with the current push token (an empty one stands for it), another one, a malformed one or
+    /// none.
     private mutating func device() -> Device {
         let tokens = FaultSimulation.pushTokens
         switch random.below(8) {

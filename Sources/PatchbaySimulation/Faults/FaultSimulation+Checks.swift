@@ -13,10 +13,10 @@ extension FaultSimulation {
         }
         expect(provider.mode != .paused, "request \(sent.number) went to a provider that is paused")
         hear()
-        // After a loss of power the timeline continues from the time on the disk.
+        // After a power failure, the timeline continues from the time on the disk.
         let before = world.sent.dropLast().last { !world.forgotten.contains($0.number) }
         expect(before.map { $0.now <= sent.now } ?? true, "request \(sent.number) left before the one before it")
-        // A process that lost the lease and got it again does not know its earlier requests.
+        // A process that lost the lease and acquired it again does not know its earlier requests.
         let others = world.inFlight.map { world.sent[$0 - 1] }
             .filter { $0.process == sent.process && $0.tenure == sent.tenure }
         expect(
@@ -25,7 +25,7 @@ extension FaultSimulation {
         )
         let owners = owners(of: sent)
         let texts = texts(of: sent)
-        // A misleading reply may have been another installation's.
+        // A misleading reply may have contained the token of another installation.
         expect(
             deceived.contains(sent.provider)
                 || !(tokens[sent.provider] ?? [:]).contains { $0.value != sent.lane && texts.contains($0.key) },
@@ -37,7 +37,7 @@ extension FaultSimulation {
                 expect(false, "request \(sent.number) carries an operation that nobody made")
                 continue
             }
-            // The vendor that was left still needs the unregistration.
+            // A vendor whose provider was removed still receives the unregistration.
             let mayBeSent = operation.action == .unregister || !forgotten.contains(id)
             expect(mayBeSent, "request \(sent.number) carries what a person asked to forget")
             expect(answers[id] == nil, "request \(sent.number) asks what has its answer already")
@@ -64,7 +64,7 @@ extension FaultSimulation {
         let borne = credentials[sent.provider]?.filter { credential in
             texts.contains { $0.contains(credential.key) }
         }
-        // A credential that is a part of another one does not count.
+        // If one credential contains another, only the longer one counts.
         return borne?.max { $0.key.utf8.count < $1.key.utf8.count }?.value
     }
 
@@ -73,7 +73,7 @@ extension FaultSimulation {
         sent.request.headers.map(\.value) + (sent.request.json?.object?.compactMap(\.value.string) ?? [])
     }
 
-    /// Returns the purposes for which an action needs consent, independently of the engine.
+    /// Returns the purposes for which an action needs consent. The computation is independent of the engine.
     static func purposes(of action: Action) -> Set<Purpose> {
         switch action {
         case .switchContact(let change) where change.direction == .logOut: []
@@ -86,10 +86,10 @@ extension FaultSimulation {
         }
     }
 
-    /// Checks that nothing waits without a named reason.
+    /// Checks that no operation waits without a named reason.
     func checkReasons() throws {
         guard world.delivers, let now = world.now, failedAt.map({ now > $0 + .seconds(10) }) ?? true else { return }
-        // Operations that are planned again at once need no reason.
+        // Operations that the engine plans again within two seconds need no reason.
         if let next = world.nextAdvance, next <= now + .seconds(2) { return }
         let flying = Set(world.inFlight.map { world.sent[$0 - 1].provider })
         for provider in plan.providers where provider.mode != .paused && !flying.contains(provider.name) {
@@ -159,7 +159,8 @@ extension FaultSimulation {
             let own = outcomes.filter { $0.entry.provider == provider.name && $0.entry.term != "moved" }
             checkOutcomes(provider.name, own)
             checkAccepted(provider.name, own.map(\.entry))
-            // Other settings give other queues, and a replay comes after requests that were sent meanwhile.
+            // The order is not comparable if the settings, and with them the queues, have changed, or if a replayed
+            // operation follows requests that were sent meanwhile.
             if setup.facts == nil || setup.plans.count == 1 && replayed.isEmpty {
                 checkOrder(provider, outcomes.filter { $0.entry.provider == provider.name })
             }
@@ -169,7 +170,7 @@ extension FaultSimulation {
                 continue
             }
             for lane in Set(world.sent.filter { $0.provider == provider.name }.map(\.lane)).sorted() {
-                // A shadow sends to another vendor.
+                // A shadow sends to a sandbox and not to the vendor, so each phase is checked separately.
                 for phase in 0...(phases[provider.name] ?? 0) {
                     let story = try story(of: provider, lane: lane, phase, own)
                     for problem in policy(story, vendor) { expect(false, "\(provider.name): \(problem)") }
@@ -185,11 +186,11 @@ extension FaultSimulation {
             "\(name): \(accounts.incoming) came in, \(accounts.ended) ended, \(accounts.pending) pending"
         )
         let mode = plan.providers.first { $0.name == name }?.mode
-        // A provider without a route, or without this share of the contacts, gets no more operations: operations that
-        // wait for one may keep waiting, with a reason. A provider that received a misleading reply may lack the
-        // withheld data.
+        // A provider without a route, or without this share of the contacts, receives no more operations. Operations
+        // that wait for another operation may then keep waiting, with a reason. A provider that received a misleading
+        // reply may lack data that the reply withheld.
         let isSilent = mode == nil || mode == .shadow || mode == .percentage || deceived.contains(name)
-        // A misleading reply may name a wrong account. Then the vendor's refusal suspends the provider.
+        // A misleading reply may name a wrong account. The vendor then refuses requests, which suspends the provider.
         let isMisled = deceived.contains(name) && accounts.suspended?.code.hasPrefix("engine.") == false
         let mayWait = mode == .paused || isMisled || isSilent && !accounts.waits.isEmpty
         let held = accounts.held.values.reduce(0, +)
@@ -251,7 +252,7 @@ extension FaultSimulation {
         }
     }
 
-    /// Checks that a denial ends only operations of the person who denies, for a purpose of the operation.
+    /// Checks that a denial completes an operation only if the same person denied one of the operation's purposes.
     private func checkRefusals(_ outcomes: [Ending]) {
         for outcome in outcomes
         where ["engine.consent.denied", "engine.consent.withdrawn"].contains(outcome.entry.code) {
@@ -296,11 +297,12 @@ extension FaultSimulation {
             guard heardBy[operation.id]?.contains(provider.name) ?? false else { return false }
             return !provider.adapter.examine(operation).contains { $0.severity == .foreign }
         }
-        // From the last to the first: the earliest request of all later operations in the queue must not precede this one.
+        // The loop runs from the last operation to the first. The first request of any later operation in the queue
+        // must not precede this operation's request.
         for operation in own.reversed() {
             let place = provider.adapter.place(operation)
-            // An opt-out may overtake operations that wait in front of it, and an opt-out of another topic by a person
-            // who has left.
+            // An opt-out may overtake operations that wait before it, and opt-outs of other topics by a person who has
+            // left.
             let optOut = Self.isOptOut(operation.action) ? Self.topic(of: operation.action) ?? "all" : ""
             let purposes = Self.purposes(of: operation.action).map(\.rawValue).sorted().joined(separator: " ")
             let queue = "\(place.lane)|\(place.queue)|\(operation.action.kind.rawValue)|\(purposes)|\(optOut)"
@@ -316,10 +318,10 @@ extension FaultSimulation {
         }
     }
 
-    /// Checks that the vendor holds the state that an adapter's memory expects.
+    /// Checks that the vendor's state is the one that an adapter's memory expects.
     ///
-    /// The comparison is skipped in three cases: an operation is pending, whose delivery may be uncertain; the vendor
-    /// sent a misleading reply; or another installation may have changed the state.
+    /// The comparison is skipped if an operation is pending, because its delivery may be uncertain; if the vendor sent
+    /// a misleading reply; and if another installation may have changed the state.
     private func checkMemory(_ provider: String) throws {
         guard let expectedState = setup.expectedStates[provider], expectedState.isBelieving,
             let vendor = lastVendor[provider],
@@ -333,9 +335,11 @@ extension FaultSimulation {
         }
     }
 
-    /// Returns whether the vendor processed a request that the adapter could not learn of. The request has no journal
-    /// entry and its process died, and no later request with the same operations was processed and got a reply, because
-    /// the engine or the vendor completed the operations before.
+    /// Returns whether the vendor processed a request without the adapter's knowledge.
+    ///
+    /// The process of such a request died before the outcome was stored, and the endpoint is not journaled. At least
+    /// one of the operations was in no later request to the endpoint that the vendor processed and whose outcome was
+    /// stored, because the operation was completed in another way.
     private func isUntold(_ provider: String) -> Bool {
         let done = world.sent.filter { $0.provider == provider && processed.contains($0.number) }
         let journaled = plan.providers.first { $0.name == provider }?.adapter.journaledEndpoints ?? []

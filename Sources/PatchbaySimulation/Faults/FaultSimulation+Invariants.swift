@@ -54,7 +54,8 @@ extension FaultSimulation {
         return response
     }
 
-    /// Checks that no record holds another person's values, and that the vendor newly reaches no person who denies it.
+    /// Checks that no record holds another person's values, and that the request did not make the vendor reach a person
+    /// who refuses messages.
     private func checkRecords(
         _ records: [VendorRecord],
         _ reachedBefore: [VendorRecord.Person: Set<String>],
@@ -120,7 +121,7 @@ extension FaultSimulation {
 
     private func contactOfEra(_ era: Int) -> String? { people.values.first?.contacts[era] }
 
-    /// Checks that each lane that waits has a reason, and that each reason names a remedy.
+    /// Checks that each waiting lane has a reason, and that each reason names a remedy.
     func checkLanes(of provider: String) throws {
         let waits = try world.waitsByLane(of: provider)
         for (_, wait) in waits.sorted(by: { $0.key < $1.key }) {
@@ -140,7 +141,7 @@ extension FaultSimulation {
 
     // MARK: End of a run
 
-    /// Checks that nothing waits after everything that an operation may wait for was provided.
+    /// Checks that no operation still waits, after the run has provided everything that an operation can wait for.
     func checkWaiting(_ accounts: ProviderAccounts, mayHold: Bool = false) {
         let name = accounts.provider
         expect(
@@ -156,15 +157,17 @@ extension FaultSimulation {
         )
     }
 
-    /// Returns the number of operations that wait for nothing but an operation of the app. A provider without a route gets no
-    /// more operations, so that nothing may wait for one, and while a contact is logged in no app waits for a log-in.
+    /// Returns the number of operations that wait only for an operation of the app, such as a log-in.
+    ///
+    /// The number is 0 for a provider without a route, because it receives no more operations. In a run with changing
+    /// facts it is also 0 for a device API if a contact is logged in on every installation.
     func waitingForApp(_ accounts: ProviderAccounts) -> Int {
         let codes = setup.waitsForApp[accounts.provider] ?? []
         guard let provider = plan.providers.first(where: { $0.name == accounts.provider && $0.isRouted }) else {
             return 0
         }
         let isDevice = type(of: provider.adapter).descriptor.side == .device
-        // Without changing facts a log-in may lack a consent for good.
+        // Without changing facts, a log-in may wait permanently for a consent.
         guard setup.facts == nil || !isDevice || snapshots.values.contains(where: { $0.contact == nil }) else {
             return 0
         }
@@ -194,8 +197,8 @@ extension FaultSimulation {
         return terms
     }
 
-    /// Returns whether a vendor accepted every change of person. A refused one is kept for replay, and the former
-    /// person stays.
+    /// Returns whether a vendor accepted every change of person. If it refused one, the change is kept for replay, and
+    /// the vendor still has the former person.
     func tookEveryChangeOfPerson(_ provider: String) throws -> Bool {
         let terms = Self.terms(try world.store.endings(behind: 0, limit: .max), of: provider)
         return known.allSatisfy { id, operation in
@@ -203,7 +206,7 @@ extension FaultSimulation {
         }
     }
 
-    /// Checks that after a settled opt-in the vendor reaches the present person through the newest push token, and no
+    /// Checks that after a settled opt-in each vendor reaches the current person through the newest push token, and no
     /// other person.
     func checkReach(_ subscription: OperationID) throws {
         guard let facts = setup.facts, let history = people[Self.subjects[0]] else { return }
@@ -227,7 +230,7 @@ extension FaultSimulation {
         }
     }
 
-    /// Checks that the vendor's state contains all accepted values, or those of later operations that replaced them.
+    /// Checks that each vendor's state contains all accepted values, or the later values that replaced them.
     func checkHoldings(_ outcomes: [Ending]) throws {
         for provider in plan.providers {
             guard let scene = setup.facts?.scenes[provider.name], let vendor = setup.vendors[provider.name] else {
@@ -258,7 +261,8 @@ extension FaultSimulation {
             for (name, change) in changes {
                 let key = Key(contact: contact, name: name)
                 var isComparable = isComparable && last[key]?.isComparable ?? true
-                // The simulation learns an operation of the engine after its creation. Captures may precede that moment.
+                // The simulation detects an operation of the engine only after its creation. Later captures may already
+                // be in the order before it.
                 if isCreated(id), let before = last[key], change != before.value.map(AttributeChange.set) ?? .unset {
                     isComparable = false
                 }
@@ -279,7 +283,7 @@ extension FaultSimulation {
                 let isJoined = isAnonymous || attributes.values.contains(key.contact)
                 return record.person == .contact(key.contact) || isJoined && record.person == .anonymous
             }
-            // A device's record follows the user of the device: it holds the values of its present owner.
+            // The record of an installation holds the values of the person who currently uses it.
             if own.isEmpty || own.contains(where: \.isOfInstallation) { continue }
             let names = [key.name, AttributeName(rawValue: key.name.rawValue.lowercased())]
             expect(
@@ -303,12 +307,12 @@ extension FaultSimulation {
 
     private func checkCounts(_ provider: String, _ terms: [OperationID: String], _ counts: [String: Int]?) {
         guard let counts else { return }
-        // A view or click outlives the event that reports it: the vendor may count it later although it refused the event.
+        // The vendor may count a view or click later although it refused the event that reported it.
         let sent = Set(world.sent.filter { $0.provider == provider }.flatMap(\.operations))
         var taken: [String: Int] = [:]
         var refused: [String: Int] = [:]
         for (id, operation) in known {
-            // A denial does not call back a request that is in flight.
+            // A denial does not cancel a request that is in flight.
             guard terms[id] == "accepted" || ["rejected", "dropped"].contains(terms[id] ?? "") && sent.contains(id)
             else {
                 continue
@@ -358,7 +362,7 @@ extension FaultSimulation {
             for (_, attempts) in attempts.sorted(by: { $0.key < $1.key }) where attempts.count > 2 {
                 for place in 2..<attempts.count {
                     let (first, second, third) = (attempts[place - 2], attempts[place - 1], attempts[place])
-                    // Lanes that share the vendor's outage take turns.
+                    // Lanes take turns during an outage, so only directly consecutive attempts are compared.
                     guard let start = outage.firstIndex(of: first.number), start + 2 < outage.count,
                         outage[start + 2] == third.number, !Set(first.operations).isDisjoint(with: second.operations),
                         !Set(second.operations).isDisjoint(with: third.operations),
@@ -394,7 +398,7 @@ extension WireRequest {
         return request
     }
 
-    /// The request with the marks of one contact replaced by another's.
+    /// The request with the marks of one contact replaced by those of another.
     fileprivate var withValuesOfAnother: WireRequest {
         var request = self
         let text = String(decoding: body, as: UTF8.self)

@@ -72,7 +72,7 @@ extension FaultSimulation {
         return response
     }
 
-    /// Returns the vendor or the sandbox that a provider sends to now.
+    /// Returns the vendor or the sandbox to which a provider currently sends.
     private func vendor(of provider: String) -> SimulatedVendor? {
         let isShadowed = plan.providers.first { $0.name == provider }?.isShadowed ?? false
         return (isShadowed ? setup.sandboxes[provider] : nil) ?? setup.vendors[provider]

@@ -4,7 +4,7 @@ import PatchbayJSON
 import PatchbayModel
 import PatchbayOutbox
 
-/// The people who used an installation. The time of each person is an era, numbered from 0.
+/// The people who used an installation. The period in which one person uses it is an era, numbered from 0.
 ///
 /// A contact who logs in after an anonymous person is the same person, in the same era.
 struct PersonHistory {
@@ -15,7 +15,7 @@ struct PersonHistory {
     var token = FaultSimulation.pushTokens[0]
     /// The last consent of each contact to push messages.
     var messaging: [String: Consent.State] = [:]
-    /// The contacts whose last decision ends the subscription to push.
+    /// The contacts whose last decision ended their subscription to push.
     var unsubscribed: Set<String> = []
 
     /// Records whether the current person refuses push messages.
@@ -81,7 +81,7 @@ extension FaultSimulation {
         }
         switch action {
         case .registerDevice(var device):
-            // An empty token means the present token of the app.
+            // An empty token stands for the current token of the app.
             if device.pushToken?.value == "" { device.pushToken = PushToken(history.token) }
             if let token = device.pushToken?.value, token != Self.malformedPushToken { history.token = token }
             for scene in setup.facts?.scenes.sorted(by: { $0.key < $1.key }).map(\.value) ?? [] {
@@ -89,8 +89,8 @@ extension FaultSimulation {
             }
             return .registerDevice(device)
         case .changeAttributes(let changes):
-            // A third of the values is the same for all people, to detect values that are suppressed because of another
-            // person.
+            // A third of the attribute changes have the same values for all people, to detect values that are not sent
+            // because another person already had them.
             if captureCount.isMultiple(of: 3) { return action }
             return .changeAttributes(
                 changes.mapValues { change in
@@ -100,7 +100,7 @@ extension FaultSimulation {
         case .track(.custom(let name, let attributes)):
             return .track(.custom(name: name + "_" + mark, attributes: attributes.mapValues { marked($0, " ") }))
         case .identify(let identifiers):
-            // A known person is identified again and does not become another person.
+            // An identification of a known person repeats that person's identifier, so that the person does not change.
             let known = contact ?? history.contacts[history.era]
             return .identify(
                 identifiers.map { identifier in
@@ -130,7 +130,7 @@ extension FaultSimulation {
         withoutProfile.insert(String(mark.dropFirst(2).dropLast(2)))
     }
 
-    /// Returns the present credential of the app.
+    /// Returns the current credential of the app.
     func givenCredential(_ provider: String, _ contact: String?) -> Secret? {
         switch credentialStates[contact] ?? .valid {
         case .valid, .refused: setup.credentials(provider, contact)
@@ -151,7 +151,7 @@ extension FaultSimulation {
 
     func replayRejects(of provider: String) throws {
         noteWake()
-        // A process that died during the replay may have replayed them.
+        // The rejects are recorded first, because a process that dies during the replay may already have replayed them.
         let rejects = try world.store.rejects(provider: provider, limit: 1000)
         replayed.formUnion(rejects.map { OperationID(rawValue: $0.operation.id) })
         try world.replayRejects(of: provider)
@@ -188,7 +188,7 @@ extension FaultSimulation {
         try learnWhatWasCreated()
     }
 
-    /// Runs the last opt-out or the change to another vendor, and checks the invariants.
+    /// Runs the last opt-out or the switch to another provider, and checks the invariants.
     func playEpilogue() throws {
         guard let facts = setup.facts else { return }
         for provider in plan.providers where provider.mode == nil { checkNobodyIsReached(provider.name) }
@@ -206,7 +206,7 @@ extension FaultSimulation {
                 checkNobodyIsReached(provider.name)
             }
         }
-        // A person who withdrew a consent, or who came last, may still have to answer.
+        // A person whose consent was reset, or who logged in last, may still have to decide.
         let mayHold = [.optOut(.consentTakenBack), .optOut(.anotherPerson)].contains(facts.epilogue)
         for accounts in try world.accounts() { checkWaiting(accounts, mayHold: mayHold) }
     }

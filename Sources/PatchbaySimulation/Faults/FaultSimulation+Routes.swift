@@ -5,7 +5,8 @@ import PatchbayOutbox
 
 /// The invariants of routes: the providers of each operation, pending operations after a switch, and answers to queries.
 extension FaultSimulation {
-    /// Returns the pending operations by provider, each with whether the provider has begun it.
+    /// Returns the pending operations by provider. The value of each operation states whether the provider has started
+    /// to process it.
     func pendingByProvider() throws -> [String: [OperationID: Bool]] {
         var pending: [String: [OperationID: Bool]] = [:]
         for provider in try world.store.providers() {
@@ -37,8 +38,8 @@ extension FaultSimulation {
         return standing
     }
 
-    /// Returns the providers that would take over an operation from a provider that no longer receives it; nil if it
-    /// still does.
+    /// Returns the providers that can take over an operation from a provider that no longer receives it; nil if that
+    /// provider still receives it, or did not receive it before.
     private func takers(
         of operation: EngagementOperation,
         from removedProvider: String,
@@ -69,7 +70,7 @@ extension FaultSimulation {
         }
     }
 
-    /// Checks that pending operations are where the switch policy requires them.
+    /// Checks that after a switch each pending operation is at the providers that the switch policy requires.
     func checkSwitch(from old: RoutingPlan, to new: RoutingPlan, _ before: [String: [OperationID: Bool]]) throws {
         guard new.onSwitch != .drain else { return }
         let after = try pendingByProvider()
@@ -90,11 +91,12 @@ extension FaultSimulation {
                     !takers.isEmpty
                 else { continue }
                 let stays = after[removedProvider]?[id]
-                // Only the old provider may know a person who has left, or an anonymous person between two others.
+                // A person who has left, or an anonymous person between two others, may be known to the old provider
+                // only.
                 let current = snapshots[operation.subject]
                 let isIdentified = operation.contact == nil && current?.identifiers.isEmpty == false
                 let isOfFormer = past.contains(id) || isIdentified || operation.contact != current?.contact
-                // An operation in flight may have got its outcome before the switch.
+                // An operation in flight may have received its outcome before the switch.
                 let hasEnded = completed[removedProvider]?.contains(id) ?? false
                 let isMoved = stays == nil && !hasEnded && moved[removedProvider]?.contains(id) ?? false
                 if new.onSwitch == .retarget, let isBegun = stays {
@@ -125,7 +127,7 @@ extension FaultSimulation {
         let pending = try pendingByProvider()
         guard !refusal.operations.isEmpty else {
             let served = setup.plans[self.served ?? 0]
-            // Staged captures for the provider prevent the switch, too.
+            // Staged captures for the provider also prevent the switch.
             let arriving = Set(try world.stagedCaptures().flatMap { heardBy[OperationID(rawValue: $0)] ?? [] })
             let isNeedless = plan.providers.allSatisfy { shadowed in
                 let wasRouted = served.providers.contains { $0.name == shadowed.name && $0.isRouted }
@@ -162,8 +164,8 @@ extension FaultSimulation {
         }
     }
 
-    /// Checks that each operation is exactly at the providers of its contact and of the switch policy, and that no
-    /// operation of a shadow run counts as delivered.
+    /// Checks that each operation is at exactly the providers that the share of its contact and the switch policy
+    /// require, and that no operation of a shadow run counts as delivered.
     func checkPlaces(_ outcomes: [Ending]) throws {
         var terms: [OperationID: [String: [String]]] = [:]
         for outcome in outcomes {
@@ -179,8 +181,8 @@ extension FaultSimulation {
             let (places, word) = (
                 terms[operation.id] ?? [:], "\(operation.id.rawValue.suffix(4)) (\(operation.action.kind))"
             )
-            // An erasure goes to every provider that received data of the person before, a push to the provider that
-            // recognizes it.
+            // An erasure goes to every provider that received data of the person before. A push goes to the provider
+            // that recognizes it.
             let mayGoLate = operation.action == .erase || operation.action.isPush
             for (provider, terms) in places.sorted(by: { $0.key < $1.key }) {
                 expect(
@@ -239,7 +241,8 @@ extension RoutingPlan.Provider {
     /// Whether the provider is a shadow that sends to a sandbox.
     var isShadowed: Bool { mode == .shadow && sendsShadow }
 
-    /// Returns whether the provider's share contains an operation's contact, independently of the engine.
+    /// Returns whether the provider's share contains an operation's contact. The computation is independent of the
+    /// engine.
     func isSide(of operation: EngagementOperation) -> Bool {
         share.isAll || share.places.contains(Share.place(of: operation.contact ?? operation.subject.rawValue))
     }

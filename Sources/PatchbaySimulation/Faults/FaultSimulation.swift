@@ -3,7 +3,7 @@ public import PatchbayAdapterKit
 public import PatchbayModel
 import PatchbayOutbox
 
-/// A randomized run of the real engine with faults.
+/// A randomized run of the real engine and simulated vendors with faults.
 ///
 /// A run has captures, slow, misleading and lost replies, crashes at every point of the storage, clock jumps, reboots, and
 /// switches of the configuration. Then all faults are removed, and the invariants are checked.
@@ -32,7 +32,7 @@ public final class FaultSimulation {
         public var sandboxes: [String: SimulatedVendor] = [:]
         /// The queries to vendors, by the provider's name.
         public var questions: [String: ReadRequest] = [:]
-        /// Two actions that undo each other; empty for none.
+        /// Two actions that reverse each other; empty for none.
         public var opposites: [Action] = []
         /// The provider of a vendor that never replies; nil for none. It must not delay the others.
         public var deadProvider: String?
@@ -96,7 +96,7 @@ public final class FaultSimulation {
     var tokens: [String: [String: String]] = [:]
     /// The last correct reply of each vendor.
     var lastReply: [String: WireResponse] = [:]
-    /// The requests of a process that was already dead. They do not count.
+    /// The requests that were sent after their process had died, or that a power failure erased. They do not count.
     var ghosts: Set<Int> = []
     /// The first request of each process.
     var firsts: Set<Int> = []
@@ -105,7 +105,7 @@ public final class FaultSimulation {
     var permitted: Set<OperationID> = []
     /// The operations that wait for a consent decision.
     private var unanswered: Set<OperationID> = []
-    /// The purposes that the last capture granted.
+    /// The purposes with a granted consent after a consent decision in the last capture.
     private var grantedNow: Set<Purpose> = []
     /// The vendors' states before an opt-out, by provider, for a mutation.
     var formerStates: [String: any Sendable] = [:]
@@ -113,28 +113,33 @@ public final class FaultSimulation {
     var snapshots: [Subject: SubjectSnapshot] = [:]
     /// The last snapshots of the former person, by subject.
     private var left: [Subject: SubjectSnapshot] = [:]
-    /// The operations before the last change of person. Decisions of the next person do not concern them.
+    /// The operations before the last change of person. Decisions of the next person do not apply to them.
     var past: Set<OperationID> = []
     /// The purposes that the person of an operation has denied, or whose consent the person has withdrawn.
     private(set) var refused: [OperationID: Set<Purpose>] = [:]
-    /// All operations by id, and the providers that received each at capture.
+    /// All operations by id.
     var known: [OperationID: EngagementOperation] = [:]
+    /// The providers that received each operation at its capture.
     var heardBy: [OperationID: Set<String>] = [:]
     /// The providers that had a route at the capture of an operation, whether they received it or not.
     private var routedBy: [OperationID: Set<String>] = [:]
-    /// The shadows of an operation at its capture, and the further providers that may receive it later.
+    /// The shadows of an operation at its capture.
     var shadowedBy: [OperationID: Set<String>] = [:]
+    /// The further providers that may receive an operation later.
     var allowed: [OperationID: Set<String>] = [:]
     /// The staged captures at the last check.
     private var waiting: Set<OperationID> = []
-    /// The operations that were routed after their capture, and the sandboxes of that moment. A sandbox that started
-    /// between may lack the operation, because it began with the state of that time.
+    /// The operations that were routed after their capture, each with the sandboxes at the time of its routing. A
+    /// sandbox that was added between capture and routing may lack the operation, because it started with the subject's
+    /// state of that time.
     private(set) var placedLate: [OperationID: Set<String>] = [:]
-    /// The number of times that each provider has become or ceased to be a shadow, now and at each request.
+    /// The number of times that each provider has become or ceased to be a shadow that sends to a sandbox.
     var phases: [String: Int] = [:]
+    /// The value of `phases` for the provider of a request when the request was sent, by request number.
     var phaseOf: [Int: Int] = [:]
-    /// The queries without an answer, and the number of answers to each query.
+    /// The queries without an answer.
     var questions: [OperationID: Question] = [:]
+    /// The number of answers to each query.
     var answers: [OperationID: Int] = [:]
     var heardTold = 0
     /// The ids of all operations, in the order in which the simulation learned them.
@@ -142,7 +147,7 @@ public final class FaultSimulation {
     /// The operations before the last erasure of their person.
     var forgotten: Set<OperationID> = []
     var wakes: [Instant] = []
-    /// The credentials of the app, by provider, each with its contacts.
+    /// The credentials that the app has provided, by provider, each with its contacts.
     private(set) var credentials: [String: [String: Set<String?>]] = [:]
     /// The people of each installation, in runs whose facts change.
     var people: [Subject: PersonHistory] = [:]
@@ -156,7 +161,7 @@ public final class FaultSimulation {
     var replayed: Set<OperationID> = []
     /// The providers whose vendor processed a request without a clear answer.
     var uncertain: Set<String> = []
-    /// The attempts of each outage, by provider. The last list belongs to the present outage.
+    /// The request numbers of the attempts in each outage, by provider. The last list belongs to the current outage.
     var outages: [String: [[Int]]] = [:]
     var lastFaultMode: [String: FaultMode] = [:]
     /// Whether the process is dying at a storage point. Errors that follow have this cause.
@@ -179,11 +184,12 @@ public final class FaultSimulation {
     static let subjects: [Subject] = [
         "9D2C5B7E-6A14-4E3B-8F6D-0C1A2B3D4E5F", "1B7E4C90-52D3-4A68-9C0B-77AA10E2F3C4",
     ]
-    /// The maximum number of requests. Days of requests every half minute to a dead vendor need 20,000.
+    /// The maximum number of requests. A run that sends a request every half minute to a dead vendor for days needs
+    /// 20,000.
     private static let limit = 100_000
-    /// The maximum number of storage points, to detect an endless loop. Such days need 200,000.
+    /// The maximum number of storage points, to detect an endless loop. Such a run needs 200,000.
     private static let pointLimit = 1_000_000
-    /// The maximum number of storage points without time passing.
+    /// The maximum number of storage points at one instant.
     private static let pointLimitAtOnce = 20_000
 
     /// A query without an answer.
@@ -204,8 +210,8 @@ public final class FaultSimulation {
     public init(steps: [FaultStep], seed: UInt64, _ setup: Setup, isTraced: Bool = false) throws {
         (self.steps, self.setup, self.isTraced) = (steps, setup, isTraced)
         world = try VirtualWorld(seed: seed, processes: setup.processes)
-        // Few operations wait here. Half of the runs use small windows, so that the code for many pending operations
-        // runs, too.
+        // A run has few pending operations. Half of the runs use small limits, so that the code for many pending
+        // operations also runs.
         if seed.isMultiple(of: 2) { (world.looks.portion, world.looks.kept) = (2, 8) }
         world.credentials = { [unowned self] provider, contact in
             let credential = givenCredential(provider, contact)
@@ -251,7 +257,7 @@ public final class FaultSimulation {
         try mortally {
             if !world.isAlive { try begin() }
             if world.isSuspended { try world.wakeUp() }
-            // After a failure of the storage a driver tries again every few seconds.
+            // After a storage failure, a driver retries every few seconds.
             if hasFailed {
                 hasFailed = false
                 noteWake()
@@ -328,7 +334,7 @@ public final class FaultSimulation {
 
     var plan: RoutingPlan { setup.plans[position] }
 
-    /// Starts a process with the present configuration, or with the one before if it is refused.
+    /// Starts a process with the current configuration, or with the former one if the switch is refused.
     func begin() throws {
         end()
         noteWake()
@@ -349,8 +355,8 @@ public final class FaultSimulation {
 
     /// Updates the expected providers of staged captures that were routed meanwhile, by the configuration in force.
     ///
-    /// The shadows are those of the time of routing. If a provider of the time of capture is gone, the present
-    /// providers receive the operation.
+    /// The shadows are those at the time of routing. If a provider that had a route at the capture no longer exists,
+    /// the current providers receive the operation.
     private func learnPlaces() throws {
         let stagedCaptures = Set(try world.stagedCaptures().map(OperationID.init(rawValue:)))
         let names = Set(plan.providers.map(\.name))
@@ -368,7 +374,7 @@ public final class FaultSimulation {
         waiting = stagedCaptures
     }
 
-    /// Performs the periodic maintenance of a driver, and repeats a start that failed.
+    /// Performs the periodic maintenance of a driver, which also repeats a failed start.
     private func recover() throws {
         do {
             try switching { try world.keepHouse() }
@@ -378,7 +384,7 @@ public final class FaultSimulation {
         }
     }
 
-    /// Continues with another configuration in the same process, or with its own if the other one is refused.
+    /// Continues with another configuration in the same process, or with the current one if the switch is refused.
     private func reconfigure(_ number: Int) throws {
         noteWake()
         try world.comeToRest()
@@ -393,8 +399,8 @@ public final class FaultSimulation {
             if setup.facts == nil { try check(refusal, of: plan) }
             position = former
         } catch {
-            // The old configuration stays in force, unless the process dies: the next one starts with the new
-            // configuration.
+            // The old configuration stays in force unless the process dies. In that case the next process starts with
+            // the new configuration.
             if !isDying { position = former }
             throw error
         }
@@ -403,7 +409,7 @@ public final class FaultSimulation {
         noteWake()
     }
 
-    /// Carries out a change of the configuration, and checks the pending operations afterwards.
+    /// Runs `body`, which switches the configuration, and checks the pending operations afterwards.
     private func switching(_ body: () throws -> Void) throws {
         guard let served, served != position else {
             try body()
@@ -423,13 +429,14 @@ public final class FaultSimulation {
             phases = formerPhases
             throw refusal
         }
-        // The first successful maintenance completes a start that failed.
+        // After a failed start, the first successful maintenance completes the switch.
         guard world.delivers else { return }
         self.served = position
         if setup.facts == nil { try checkSwitch(from: old, to: plan, before) }
     }
 
-    /// Ends the process and starts another. If two processes share the outbox, the other one may notice first.
+    /// Ends the process and starts another. If several processes share the outbox, in half of the cases the others
+    /// perform their maintenance in between.
     private func kill() throws {
         let process = world.process
         if setup.processes > 1, random.below(2) > 0 {
@@ -452,7 +459,7 @@ public final class FaultSimulation {
         world.turn(to: process)
     }
 
-    /// Lets time pass. Processes that share an outbox perform their maintenance meanwhile.
+    /// Advances the time. Processes that share an outbox perform their maintenance meanwhile.
     private func pass(_ duration: Duration) throws {
         guard setup.processes > 1 else { return try world.advance(by: duration) }
         let portions = max(1, min(12, Int(duration / .seconds(10))))
@@ -529,7 +536,7 @@ public final class FaultSimulation {
         people[subject]?.noteRefusal(in: snapshot)
         switch operation.action {
         case .erase:
-            // An earlier erasure is still sent to the vendor.
+            // An earlier erasure is not forgotten: it is still sent to the vendor.
             let before = known.values.filter { $0.subject == subject && $0.action.kind != .erase }
             forgotten.formUnion(before.map(\.id))
         case .switchContact where before.isAnotherPerson(after: operation.action),
@@ -554,7 +561,7 @@ public final class FaultSimulation {
                 case .denied:
                     permitted.remove(id)
                     unanswered.remove(id)
-                // A consent of another person no longer applies, so that it cannot be withdrawn.
+                // A consent of a former person no longer applies, so it cannot be withdrawn.
                 case .unknown where before.consent(for: consent.purpose) == .granted && !Self.isOptOut(other.action):
                     if permitted.remove(id) != nil { unanswered.insert(id) }
                 default: break
@@ -569,7 +576,8 @@ public final class FaultSimulation {
         note(operation)
     }
 
-    /// Returns whether an operation belongs to another person than the current one, independently of the engine.
+    /// Returns whether an operation belongs to another person than the current one. The computation is independent of
+    /// the engine.
     private func isOfAnother(_ operation: EngagementOperation, _ snapshot: SubjectSnapshot) -> Bool {
         guard past.contains(operation.id), operation.action.kind != .registerDevice else { return false }
         let names = snapshot.identifiers.map(\.value) + [snapshot.contact].compactMap(\.self)
@@ -589,18 +597,18 @@ public final class FaultSimulation {
         known[operation.id] = operation
         captureOrder.append(operation.id)
         let needed = Self.purposes(of: operation.action).intersection(setup.requiredConsent)
-        // The engine may have created operations for a person who came and left in one capture: that person's decisions
-        // count.
+        // The engine may have created operations for a person who logged in and left within one capture. The decisions
+        // of that person apply to them.
         let now = snapshots[operation.subject]
         let before = left[operation.subject].flatMap { $0.contact == operation.contact ? $0 : nil }
         let person = now?.contact == operation.contact ? now : before ?? now
         let state = answer(to: operation.action, person)
         let denied = person?.consents.filter { $0.state == .denied }.map(\.purpose) ?? []
         refused[operation.id, default: []].formUnion(denied)
-        // Operations that the engine creates because of a grant are allowed, even if another person comes in the same
-        // capture.
+        // Operations that the engine creates because of a grant are allowed, even if another person logs in within the
+        // same capture.
         let isMade = isCreated(operation.id) && !needed.isEmpty && needed.isSubset(of: grantedNow)
-        // Operations that were created for a person who has left count as that person's.
+        // Operations that the engine created for a person who has left belong to that person.
         if heardBy[operation.id] == nil, before != nil, now?.contact != operation.contact { past.insert(operation.id) }
         if state == .granted || isMade || Self.isOptOut(operation.action) {
             permitted.insert(operation.id)
@@ -666,7 +674,7 @@ public final class FaultSimulation {
     func mortally(_ body: () throws -> Void) throws {
         do {
             try body()
-            // A process also dies if the code ignored the error.
+            // The process also dies if the engine ignored the error.
             if isDying { throw Death() }
         } catch  where isDying {
             note("    the process died")
@@ -703,7 +711,7 @@ public final class FaultSimulation {
         throw OutboxError(.full, "The volume has no room left.")
     }
 
-    /// Records a request, and returns whether a running process sent it.
+    /// Records a request. Returns whether a running process sent it.
     func enroll(_ sent: VirtualWorld.Sent) -> Bool {
         guard !isDying else {
             ghosts.insert(sent.number)

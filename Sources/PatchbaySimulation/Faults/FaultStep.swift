@@ -2,7 +2,7 @@ public import PatchbayModel
 
 /// A step of a randomized run. The list of steps is generated before the run, so that a failing run can be reduced.
 public struct FaultStep: Sendable {
-    /// What happens.
+    /// An action of the app or of a person, or a fault.
     public enum What: Sendable {
         /// The app captures actions together on one of its installations, as a group or not.
         case capture([Action], subject: Int, isGroup: Bool)
@@ -20,7 +20,7 @@ public struct FaultStep: Sendable {
         case wake
         /// A person resumes a suspended provider.
         case resume(provider: Int)
-        /// The process ends at once, and another starts.
+        /// The process ends immediately, and another starts.
         case kill
         /// The process dies at the n-th storage point from here.
         case die(afterPoints: Int)
@@ -36,13 +36,13 @@ public struct FaultStep: Sendable {
         case suspend
         /// The app's credentials for a contact or for the anonymous person (nil) change.
         case credential(contact: String?, CredentialState)
-        /// Every rejected operation of the provider is replayed.
+        /// All rejected operations of the provider are replayed.
         case replay(provider: Int)
         /// A vendor's fault mode changes.
         case faultMode(provider: Int, FaultMode)
     }
 
-    /// What happens.
+    /// The action or fault.
     public var what: What
     /// The index of the process, from 0.
     public var process = 0

@@ -18,7 +18,7 @@ public struct FaultTable: Sendable {
         servers = apis.filter { $0.side == .server }
     }
 
-    /// The kinds of set-up. Seeds use a kind with a second case twice as often.
+    /// The kinds of set-up. A kind with a second case, such as `alone2`, is used twice as often.
     private enum Kind: CaseIterable {
         case alone, consent, change, shared, several, alone2, share, consent2, shadow, fanOut, change2
 
@@ -76,8 +76,8 @@ public struct FaultTable: Sendable {
     public func setup(for seed: UInt64) throws -> FaultSimulation.Setup {
         var random = SeededGenerator(seed: seed ^ 0x5DEE_CE66_D1CE_4E5B)
         let kind = Kind.allCases[Int(seed % UInt64(Kind.allCases.count))]
-        // One of eight seeds uses back ends, whose APIs are never combined with an app's. Seeds of one kind use their
-        // APIs in turn, so that the remainder of the seed does not also determine the API.
+        // One of eight seeds uses server APIs, which are never combined with device APIs. Seeds of one kind use the
+        // APIs in turn: the quotient of the seed determines the API, because the remainder determines the kind.
         let playsServers = seed % 8 == 7 && !servers.isEmpty
         let apis = playsServers ? servers : devices
         let turn = seed / UInt64(Kind.allCases.count) / (playsServers ? 8 : 1)
@@ -114,7 +114,8 @@ public struct FaultTable: Sendable {
                 random.pick([.reject, .refuse])
             )
         case .share:
-            // Known contacts are at 51, 65 and 90 percent, anonymous installations at 43 and 78.
+            // The shares place the known contacts at 51, 65 and 90 percent, and the anonymous installations at 43 and
+            // 78.
             let plans = (0..<3).map { _ -> [Route] in
                 let border = random.pick([0, 48, 60, 80, 100])
                 return [.part(0..<border), .part(border..<(random.below(4) > 0 ? 100 : max(border, 85)))]

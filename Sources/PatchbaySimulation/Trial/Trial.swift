@@ -6,7 +6,7 @@ import PatchbayOutbox
 /// A run of one adapter, one simulated vendor and one script through the real engine and the real outbox, with one fault.
 ///
 /// After the death of a process another one starts, and captures again the operations that the first could not store.
-/// After the script, time passes until nothing is pending.
+/// After the script, time passes until no operation is pending.
 public final class Trial {
     /// The adapter, the vendor and the script of a trial.
     public struct Play: Sendable {
@@ -31,7 +31,7 @@ public final class Trial {
         }
     }
 
-    /// A request that left.
+    /// A request that a running process sent.
     public struct Request: Sendable {
         /// Its number, from 1.
         public let number: Int
@@ -39,7 +39,7 @@ public final class Trial {
         public let now: Instant
         /// The request.
         public let request: WireRequest
-        /// Whether the vendor processed it.
+        /// Whether the vendor processed the request.
         public let isProcessed: Bool
         /// The number of operations that were on the disk when the request left.
         public let operationsBefore: Int
@@ -108,7 +108,7 @@ public final class Trial {
         }
     }
 
-    /// Runs the script, lets all operations complete, and checks the invariants of every adapter.
+    /// Runs the script, lets all operations complete, and checks the invariants that hold for every adapter.
     public func run() throws {
         do {
             try perform()
@@ -161,7 +161,7 @@ public final class Trial {
             )
         }
         try living {
-            // The process may have died after the commit. Then the outbox already has the operations.
+            // If the process died after the commit, the outbox already has the operations.
             if try !isStored(captured[0].id) { try world.capture(captured) }
         }
         if try !isStored(captured[0].id) { try world.capture(captured) }
@@ -202,7 +202,7 @@ public final class Trial {
         }
     }
 
-    /// Runs a closure in which the process may die. Another process starts then.
+    /// Runs a closure in which the process may die. After a death, starts another process.
     private func living(_ body: () throws -> Void) throws {
         do {
             try body()
@@ -217,7 +217,8 @@ public final class Trial {
     }
 
     private func fate(of sent: VirtualWorld.Sent) -> VirtualWorld.Fate {
-        // The engine attempts the other lanes although the process is dead by now. Those requests do not count.
+        // The engine attempts the other lanes although the simulated process is already dead. Those requests do not
+        // count.
         guard !isDying, !isCut else { return .silence }
         let number = requests.count + 1
         (ledger.now, ledger.request, ledger.delay) = (sent.now, number, .milliseconds(100))

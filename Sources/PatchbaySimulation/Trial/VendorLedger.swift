@@ -2,7 +2,7 @@ public import PatchbayModel
 
 /// The effects, the state and the delay of a simulated vendor in a trial.
 public struct VendorLedger: Sendable {
-    /// An effect of a request, which a repeated request would have twice.
+    /// An effect of a request. If the vendor processes the request twice, the effect occurs twice.
     public struct Effect: Hashable, Sendable {
         /// A description.
         public let text: String
@@ -18,7 +18,7 @@ public struct VendorLedger: Sendable {
     public var held: [String: String] = [:]
     /// The mode that a script set last with ``TrialStep/vendor(_:)``.
     public internal(set) var mood = ""
-    /// The app's present credential.
+    /// The app's current credential.
     public internal(set) var credential: String?
     /// The time at which the current request reached the vendor, on the engine's timeline.
     public internal(set) var now = Instant(milliseconds: 0)

@@ -302,10 +302,10 @@ public final class AdapterTestDriver<Adapter: VendorAdapter, Simulator: VendorSi
         return outcome(of: id)
     }
 
-    /// Lets an event happen for which queues wait: the network is back, or the app is in the foreground.
+    /// Triggers an event that queues wait for: the network is back, or the app is in the foreground.
     public func wake() { settle { try world.wake() } }
 
-    /// Sends now what may be sent: courtesy delays are skipped, the vendor's pacing is not.
+    /// Sends everything that may be sent now. Skips courtesy delays, but not the vendor's pacing.
     public func flush() { settle { try world.flush() } }
 
     /// Resumes the provider after a suspension.
@@ -354,8 +354,8 @@ public final class AdapterTestDriver<Adapter: VendorAdapter, Simulator: VendorSi
         try world.advance(by: .zero)
     }
 
-    /// Gives the route to another provider with the same adapter, whose vendor accepts every request. This vendor is left:
-    /// it receives the unregistration last.
+    /// Gives the route to another provider with the same adapter, whose vendor accepts every request. The present vendor is
+    /// left and receives the unregistration last.
     ///
     /// - Parameter policy: The policy for pending operations.
     /// - Throws: ``SwitchRefusal`` if pending work would be lost.

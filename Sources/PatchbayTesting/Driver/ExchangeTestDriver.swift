@@ -5,7 +5,8 @@ public import PatchbayModel
 public import PatchbaySimulation
 import Testing
 
-/// One app installation whose exchanges a test makes one at a time: it states the second of each capture and each reply.
+/// One app installation whose exchanges a test makes one at a time. The test states the second of each capture and each
+/// reply.
 ///
 /// An ``AdapterTestDriver`` lets a vendor simulator reply at once. This driver keeps each request in flight until the test
 /// replies. The same engine, outbox and virtual clock are at work.
@@ -21,9 +22,9 @@ import Testing
 /// Captures of the same second are stored in one transaction, when the test next asks for anything else. A request without
 /// a reply fails when the engine's timeout has passed.
 public final class ExchangeTestDriver<Adapter: VendorAdapter> {
-    /// An exchange that the test expects and that the engine does not make.
+    /// The error of a test that expects an exchange which the engine does not make.
     public struct Mismatch: Error, CustomStringConvertible {
-        /// What happened instead.
+        /// A description of what happened instead.
         public let description: String
     }
 
@@ -154,7 +155,7 @@ public final class ExchangeTestDriver<Adapter: VendorAdapter> {
         return driver.world.nextAdvance.map(second)
     }
 
-    /// Returns the code of the finding that says why the installation waits; nil if it does not.
+    /// Returns the code of the reason that the installation waits; nil if it does not.
     public func reason(at seconds: Int) -> String? { wait(at: seconds)?.code }
 
     /// Returns the reason that the installation waits; nil if it does not.

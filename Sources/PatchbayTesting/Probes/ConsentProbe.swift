@@ -2,7 +2,7 @@ import PatchbayAdapterKit
 import PatchbayModel
 import PatchbaySimulation
 
-/// An adapter whose operations are held or dropped while consent is unknown, as their routing says.
+/// An adapter whose operations are held or dropped while consent is unknown, according to their routing.
 ///
 /// The engine decides about consent; the adapter sees neither held nor dropped operations.
 struct ConsentProbe: VendorAdapter {

@@ -167,6 +167,23 @@ extension AdapterTestDriver<SalesforceDevice, SalesforceSimulator> {
         #expect(phone.device?.isReachable == false && phone.pendingCount == 0)
     }
 
+    @Test(.shows("salesforce/D8")) func `an opt-in waits for the profile's consent`() throws {
+        let phone = try Phone()
+        phone.capture(.logIn("anna"))
+        phone.drain()
+        let denied = phone.memory.afterDenial(of: .profile)
+        let optIn = Pending<SalesforceDevice>(
+            operation: Corpus().operation(1, 0, contact: "anna", .push(.subscribed)),
+            sequence: 99,
+            since: Corpus.start,
+            queue: ""
+        )
+        let now = Moment(now: Corpus.start, date: Corpus.start)
+        let plan = try Bench.adapter([:]).plan(PendingOperations([optIn]), memory: denied, at: now)
+        guard case .wait(_, let finding) = plan else { return #expect(Bool(false), "\(plan)") }
+        #expect(finding.code == "salesforce.consent.waiting")
+    }
+
     @Test(.shows("salesforce/D9")) func `an opt-out before the first registration ends, and that registration says it`()
         throws
     {

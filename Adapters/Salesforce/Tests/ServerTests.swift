@@ -672,6 +672,19 @@ import Testing
         }
     }
 
+    @Test(.shows("salesforce/V9")) func `more columns than the vendor advises are named`() throws {
+        let driver = try ServerDriver(["columns": []])
+        func codes(_ count: Int) -> [String] {
+            let changes = (1...count).map {
+                (AttributeName(rawValue: "column_\($0)"), AttributeChange.set(.integer(7)))
+            }
+            let action = Action.changeAttributes(Dictionary(changes) { $1 })
+            return driver.adapter.examine(driver.operation("c-1", action)).map(\.code)
+        }
+        #expect(codes(50) == [])
+        #expect(codes(51) == ["salesforce.server.column.many"])
+    }
+
     @Test(.shows("salesforce/V32", "salesforce/V33"))
     func `requests leave at the vendor's rate, refusals are final, and a web page is no answer`() throws {
         let driver = try ServerDriver()

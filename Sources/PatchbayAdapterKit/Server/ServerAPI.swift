@@ -29,9 +29,11 @@ public protocol ServerAPI: ContactAPI where Memory: ServerAPIMemory, Step: Serve
     /// Returns the request for a token. The default is nil, for an API without tokens.
     func tokenRequest(_ memory: Memory) -> WireRequest?
     /// Returns the request for the first operation, with the operations of the window that share it.
-    func transmission(for head: Pending<Self>, in pending: PendingOperations<Self>, _ memory: Memory) -> Transmission<
-        Self
-    >
+    func transmission(
+        for head: Pending<Self>,
+        in pending: PendingOperations<Self>,
+        _ memory: Memory
+    ) -> Transmission<Self>
 
     // MARK: Replies
 
@@ -48,9 +50,11 @@ public protocol ServerAPI: ContactAPI where Memory: ServerAPIMemory, Step: Serve
     /// nil.
     ///
     /// `isUncertain` is true if the vendor may have processed the request.
-    func verdict(on pending: Pending<Self>, afterFailureOf exchange: Exchange<Self>, isUncertain: Bool) -> Verdict<
-        Self
-    >?
+    func verdict(
+        on pending: Pending<Self>,
+        afterFailureOf exchange: Exchange<Self>,
+        isUncertain: Bool
+    ) -> Verdict<Self>?
     /// Returns the delay that the vendor asks for. The default is the header `Retry-After`.
     func requestedDelay(_ exchange: Exchange<Self>) -> Duration?
     /// Returns the finding for a suspended provider. The default names the HTTP status.

@@ -159,10 +159,10 @@ final class OutboxFile {
     ///
     /// - Returns: The number of damaged files.
     func removeDamaged() -> Int {
-        let folder = path.lastIndex(of: "/").map { String(path[...$0]) } ?? ""
-        let own = path.dropFirst(folder.count)
+        let folder = Self.folder(of: path)
+        let own = path.lastIndex(of: "/").map { path[path.index(after: $0)...] } ?? path[...]
         // A person may have deleted some of the damaged files, so their numbers may have gaps.
-        let names = Self.names(in: folder.isEmpty ? "." : folder).filter { name in
+        let names = Self.names(in: folder).filter { name in
             [".damaged-", ".grafted", ".template", ".rebuilding"].contains { name.hasPrefix(own + $0) }
         }
         for name in names { Self.delete(folder + name) }
@@ -170,6 +170,11 @@ final class OutboxFile {
         return names.count { name in
             name.hasPrefix(own + ".damaged-") && !name.hasSuffix("-wal") && !name.hasSuffix("-shm")
         }
+    }
+
+    /// Returns the folder of a file, with a slash at its end.
+    private static func folder(of path: String) -> String {
+        path.lastIndex(of: "/").map { String(path[...$0]) } ?? "./"
     }
 
     /// Returns the names of the files in a folder; none if it cannot be read.
@@ -189,8 +194,7 @@ final class OutboxFile {
 
     /// Syncs a file's folder, so that renames survive a power failure.
     static func syncFolder(of path: String) {
-        let folder = path.lastIndex(of: "/").map { String(path[...$0]) } ?? "."
-        let descriptor = open(folder, O_RDONLY | O_CLOEXEC)
+        let descriptor = open(folder(of: path), O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { return }
         fsync(descriptor)
         close(descriptor)

@@ -21,9 +21,24 @@ private struct RowAPI: ServerAPI {
 
     private static let rule = RuleID("rows", "1")
 
-    private static func row(_ template: ServerFindingTemplate) -> FindingRow { template.row("rows", rule: rule) }
-
-    static let option = FindingRow("rows.option", .warning, .invalid, reason: "No options", remedy: "Remove it.")
+    enum Findings: ServerFindings {
+        static let vendor: AdapterID = "rows"
+        static let optionUnknown = FindingRow(
+            "rows.server.option",
+            .warning,
+            .invalid,
+            reason: "No options",
+            remedy: "Remove it."
+        )
+        static let keyBlank = row(.keyBlank)
+        static let push = row(.push)
+        static let contactSwitch = row(.contactSwitch)
+        static let device = row(.device)
+        static let consent = row(.consent)
+        static let closed = row(.closed)
+        static let forbidden = row(.forbidden)
+        static let refused = row(.refused)
+    }
 
     static let conventions = ServerConventions<Endpoint>(
         replies: ReplyTable(
@@ -34,21 +49,8 @@ private struct RowAPI: ServerAPI {
             otherwise: .otherwise(.retry, rule: rule)
         ),
         pace: TokenPolicy(backoff: .doubling(from: .seconds(2), upTo: .seconds(8)), life: 600),
-        tokens: .init(
-            .token,
-            later: row(.tokenLater),
-            refused: row(.tokenRefused),
-            refusedTwice: row(.tokenRefusedTwice)
-        ),
-        findings: .init(
-            contactSwitch: row(.contactSwitch),
-            device: row(.device),
-            consent: row(.consent),
-            optionUnknown: option,
-            closed: row(.closed),
-            forbidden: row(.forbidden),
-            refused: row(.refused)
-        )
+        tokenEndpoint: .token,
+        findings: Findings.self
     )
 
     static let descriptor = AdapterDescriptor(
@@ -65,16 +67,15 @@ private struct RowAPI: ServerAPI {
     init(settings: Settings) {}
 
     func problems(ofKeyOf operation: EngagementOperation) -> [Finding] {
-        operation.contactKey.isEmpty ? [Self.row(.keyBlank).at("contact")] : []
+        operation.contactKey.isEmpty ? [Findings.keyBlank.at("contact")] : []
     }
 
     func problems(ofContentOf operation: EngagementOperation) -> [Finding] {
-        operation.action.kind == .track ? [Self.row(.push).at("action.event")] : []
+        operation.action.kind == .track ? [Findings.push.at("action.event")] : []
     }
 
-    func settled(in pending: PendingOperations<Self>) -> [OperationID: Verdict<Self>] {
-        let leaving = pending.filter { $0.operation.action == .unregister }
-        return Interpretation<Self>(leaving) { _ in .unchanged() }.verdicts
+    func verdictWithoutRequest(_ pending: Pending<Self>) -> Verdict<Self>? {
+        pending.operation.action == .unregister ? .unchanged() : nil
     }
 
     func tokenRequest(_ memory: Memory) -> WireRequest? { WireRequest("POST", "https://rows.example/token") }
@@ -155,11 +156,11 @@ private struct RowAPI: ServerAPI {
             .switchContact(ContactSwitch(.logOut)), .setConsent(Consent(purpose: .messaging, state: .denied)),
         ]
         let codes = actions.map { api.examine(corpus.operation(1, 0, $0)).map(\.code) }
-        #expect(codes == [["rows.contactSwitch"], ["rows.consent"]])
+        #expect(codes == [["rows.server.contactSwitch"], ["rows.server.consent"]])
         let unnamed = corpus.operation(1, 0, contact: " ", options: options, .erase)
-        #expect(api.examine(unnamed).map(\.code) == ["rows.key.blank", "rows.option"])
+        #expect(api.examine(unnamed).map(\.code) == ["rows.server.key.blank", "rows.server.option"])
         let event = corpus.operation(1, 0, contact: " ", options: options, .track(.sessionStarted))
-        #expect(api.examine(event).map(\.code) == ["rows.event.push"])
+        #expect(api.examine(event).map(\.code) == ["rows.server.event.push"])
     }
 
     @Test func `what needs no request ends first, then a token is requested, then a group leaves`() throws {
@@ -196,7 +197,7 @@ private struct RowAPI: ServerAPI {
         guard case .rejected(let finding, _)? = alone.verdicts[group[0].id] else {
             return #expect(Bool(false), "\(alone)")
         }
-        #expect(finding.code == "rows.reply.refused")
+        #expect(finding.code == "rows.server.reply.refused")
     }
 
     @Test(arguments: [Outcome.replied(WireResponse(503)), .replied(WireResponse(200, json: ["ok": false]))])
@@ -207,7 +208,7 @@ private struct RowAPI: ServerAPI {
         #expect(meaning.verdicts[group[0].id] == .retry(.at(Corpus.start + .seconds(2))))
         guard case .wait(let end, let finding) = api.plan(PendingOperations(group), memory: memory, at: Self.moment)
         else { return #expect(Bool(false), "it does not wait") }
-        #expect(end == Corpus.start + .seconds(2) && finding.code == "rows.closed")
+        #expect(end == Corpus.start + .seconds(2) && finding.code == "rows.server.closed")
     }
 
     @Test func `a refused token is renewed once, and a suspension keeps the operations`() {
@@ -217,7 +218,7 @@ private struct RowAPI: ServerAPI {
         #expect(again.verdicts.values.allSatisfy { $0 == .retry(.now) } && memory.token == nil)
         memory = ready
         let suspended = api.interpret(exchange(group, .replied(WireResponse(403)), memory), memory: &memory)
-        #expect(suspended.suspension?.code == "rows.reply.forbidden")
+        #expect(suspended.suspension?.code == "rows.server.reply.forbidden")
         #expect(suspended.verdicts.values.allSatisfy { !$0.isFinal })
     }
 }

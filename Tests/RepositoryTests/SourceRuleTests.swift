@@ -73,6 +73,7 @@ import Testing
         "static func expiredCredential(of", "static func interactionCounts(in", "static var retriesWhenWoken",
         "static let retriesWhenWoken", "static func records(in", "func write(_ bytes",
         "func problems(ofKeyOf", "func problems(ofOptionsOf", "func problems(ofContentOf", "func settled(in",
+        "func verdictWithoutRequest(",
         "func tokenRequest(", "func transmission(for", "func interpretException(", "func refusesToken(",
         "func interpretAccepted(", "func interpretRefusal(", "func verdict(", "func requestedDelay(",
         "func suspension(", "static let conventions", "static var initial", "public var most:",

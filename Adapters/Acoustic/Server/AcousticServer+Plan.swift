@@ -1,7 +1,7 @@
 import PatchbayAcoustic
 public import PatchbayAdapterKit
 import PatchbayJSON
-public import PatchbayModel
+import PatchbayModel
 
 extension AcousticServer {
     public func plan(_ pending: PendingOperations<Self>, memory: Memory, at moment: Moment) -> Plan<Self> {
@@ -37,9 +37,9 @@ extension AcousticServer {
         return planNext(pending, memory: memory, at: moment)
     }
 
-    public func settled(in pending: PendingOperations<Self>) -> [OperationID: Verdict<Self>] {
-        let known = pending.filter { $0.operation.action.kind == .identify && cells(of: $0.operation).isEmpty }
-        return Interpretation<Self>(known) { _ in .unchanged(ServerFinding.keyKnown.at()) }.verdicts
+    public func verdictWithoutRequest(_ pending: Pending<Self>) -> Verdict<Self>? {
+        guard pending.operation.action.kind == .identify, cells(of: pending.operation).isEmpty else { return nil }
+        return .unchanged(ServerFinding.keyKnown.at())
     }
 
     public func tokenRequest(_ memory: Memory) -> WireRequest? {

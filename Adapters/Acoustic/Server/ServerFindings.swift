@@ -1,8 +1,11 @@
 import PatchbayAcoustic
 import PatchbayAdapterKit
+import PatchbayModel
 
 /// All findings of the server API. No finding holds a personal value.
-enum ServerFinding: Sendable {
+enum ServerFinding: ServerFindings {
+    static let vendor: AdapterID = "acoustic"
+
     static let keyBlank = row(.keyBlank, "S27")
     static let keyControl = FindingRow(
         "acoustic.server.key.control",
@@ -712,16 +715,6 @@ enum ServerFinding: Sendable {
     static let unavailable = row(.unavailable, "S43")
     static let noReply = row(.noReply, "S43")
     static let page = row(.page, "S45")
-
-    /// Returns a row that other vendors' server APIs have, too.
-    private static func row(
-        _ template: ServerFindingTemplate,
-        _ rule: String? = nil,
-        reason: String? = nil,
-        remedy: String? = nil
-    ) -> FindingRow {
-        template.row("acoustic.server", rule: rule.map(RuleID.acoustic), reason: reason, remedy: remedy)
-    }
 
     /// Every row, for the descriptor.
     static let all: [FindingRow] = [

@@ -6,9 +6,7 @@ public import PatchbayModel
 extension AdobeServer {
     public func settled(in pending: PendingOperations<Self>) -> [OperationID: Verdict<Self>] {
         let outdated = outdated(pending)
-        if !outdated.isEmpty { return outdated }
-        let verdicts = pending.compactMap { one in finalVerdict(without: one.operation).map { (one.id, $0) } }
-        return Dictionary(verdicts) { first, _ in first }
+        return outdated.isEmpty ? verdictsWithoutRequest(in: pending) : outdated
     }
 
     /// Returns operations that would create the same profile as an earlier operation that was released later. They query the
@@ -21,10 +19,10 @@ extension AdobeServer {
     }
 
     /// Returns the verdict of an operation that needs no request; nil if it needs one.
-    private func finalVerdict(without operation: EngagementOperation) -> Verdict<Self>? {
-        switch operation.action {
+    public func verdictWithoutRequest(_ pending: Pending<Self>) -> Verdict<Self>? {
+        switch pending.operation.action {
         case .unregister: .unchanged(ServerFinding.nothingToLeave.at())
-        case .identify where members(of: operation).isEmpty: .unchanged(ServerFinding.keyKnown.at())
+        case .identify where members(of: pending.operation).isEmpty: .unchanged(ServerFinding.keyKnown.at())
         default: nil
         }
     }

@@ -1,8 +1,11 @@
 import PatchbayAdapterKit
+import PatchbayModel
 import PatchbayAdobe
 
 /// All findings of the server API. No finding holds a personal value.
-enum ServerFinding: Sendable {
+enum ServerFinding: ServerFindings {
+    static let vendor: AdapterID = "adobe"
+
     static let keyBlank = row(.keyBlank, "B36")
     static let keyForm = FindingRow(
         "adobe.server.key.form",
@@ -33,7 +36,7 @@ enum ServerFinding: Sendable {
         "B36",
         reason: "The identifier is the contact's key, which finds the profile, so there is nothing else to send"
     )
-    static let option = FindingRow(
+    static let optionUnknown = FindingRow(
         "adobe.server.option",
         .warning,
         .invalid,
@@ -399,19 +402,10 @@ enum ServerFinding: Sendable {
     static let noReply = row(.noReply, "B30")
     static let page = row(.page, "B33")
 
-    /// Returns a row that other vendors' server APIs have, too.
-    private static func row(
-        _ template: ServerFindingTemplate,
-        _ rule: String? = nil,
-        reason: String? = nil,
-        remedy: String? = nil
-    ) -> FindingRow {
-        template.row("adobe.server", rule: rule.map(RuleID.adobe), reason: reason, remedy: remedy)
-    }
-
     /// Every row, for the descriptor.
     static let all: [FindingRow] = [
-        keyBlank, keyForm, keyLong, keyOther, keyKnown, option, empty, unnamed, fieldReadOnly, customField, collision,
+        keyBlank, keyForm, keyLong, keyOther, keyKnown, optionUnknown, empty, unnamed, fieldReadOnly, customField,
+        collision,
         longText, word, valueForm, nested, arithmetic, subscriptionChannel, subscriptionUnknown, subscriptionSuspended,
         subscriptionDetails, topicChannel, serviceUnnamed, serviceUnknown, subscribedAlready, unsubscribedAlready,
         contactSwitch, device, consent, push, event, question, actionUnknown, nothingToLeave, contactUnknown, several,

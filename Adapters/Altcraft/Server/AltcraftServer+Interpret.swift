@@ -63,7 +63,7 @@ extension AltcraftServer {
     public func interpretRefusal(_ exchange: Exchange<Self>, _ finding: FindingRow) -> Interpretation<Self> {
         // Only the vendor's own error number is proof. A bare status may come from a proxy.
         if exchange.endpoint == .deleteProfile, exchange.outcome.reply?.json?["error"]?.integer == 404 {
-            return Interpretation(exchange.operations) { _ in .unchanged(ServerFinding.nobody.at()) }
+            return Interpretation(exchange.operations) { _ in .unchanged(ServerFinding.profileMissing.at()) }
         }
         var rejection = finding.at("action")
         rejection.vendor = exchange.outcome.reply.map { VendorReply(status: $0.status, code: $0.codeText) }

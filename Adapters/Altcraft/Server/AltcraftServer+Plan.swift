@@ -1,16 +1,11 @@
 public import PatchbayAdapterKit
 import PatchbayAltcraft
 import PatchbayJSON
-public import PatchbayModel
+import PatchbayModel
 
 extension AltcraftServer {
-    public func settled(in pending: PendingOperations<Self>) -> [OperationID: Verdict<Self>] {
-        let verdicts = pending.compactMap { one in finalVerdict(without: one).map { (one.id, $0) } }
-        return Dictionary(verdicts) { first, _ in first }
-    }
-
     /// Returns the verdict of an operation that needs no request; nil if it needs one.
-    private func finalVerdict(without one: Pending<Self>) -> Verdict<Self>? {
+    public func verdictWithoutRequest(_ one: Pending<Self>) -> Verdict<Self>? {
         switch one.operation.action {
         case .identify where ProfileRow(one.operation, nil, settings).fields.isEmpty:
             .unchanged(ServerFinding.keyKnown.at())

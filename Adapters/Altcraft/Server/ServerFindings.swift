@@ -1,8 +1,11 @@
 import PatchbayAdapterKit
+import PatchbayModel
 import PatchbayAltcraft
 
 /// The server API's own findings. No finding holds a personal value.
-enum ServerFinding: Sendable {
+enum ServerFinding: ServerFindings {
+    static let vendor: AdapterID = "altcraft"
+
     static let keyBlank = row(.keyBlank, "V4")
     static let keyForm = FindingRow(
         "altcraft.server.key.form",
@@ -21,7 +24,7 @@ enum ServerFinding: Sendable {
         remedy: "Write to the other contact under its own key."
     )
     static let keyKnown = row(.keyKnown, "V4")
-    static let option = FindingRow(
+    static let optionUnknown = FindingRow(
         "altcraft.server.option.unknown",
         .warning,
         .invalid,
@@ -209,7 +212,7 @@ enum ServerFinding: Sendable {
             + "the settings name",
         remedy: "Delete it in other databases, too."
     )
-    static let nobody = FindingRow(
+    static let profileMissing = FindingRow(
         "altcraft.server.erase.nobody",
         .note,
         rule: .altcraft("V15"),
@@ -283,24 +286,15 @@ enum ServerFinding: Sendable {
     static let page = row(.page, "V23")
     static let refused = row(.refused, "V10")
 
-    /// Returns a row that other vendors' server APIs have, too.
-    private static func row(
-        _ template: ServerFindingTemplate,
-        _ rule: String? = nil,
-        reason: String? = nil,
-        remedy: String? = nil
-    ) -> FindingRow {
-        template.row("altcraft.server", rule: rule.map(RuleID.altcraft), reason: reason, remedy: remedy)
-    }
-
     /// Every row, for the descriptor. The last rows are those of fields and pushes, which both APIs share.
     static let all: [FindingRow] = [
-        keyBlank, keyForm, keyOther, keyKnown, option, identifierUnnamed, empty, reserved, resource,
+        keyBlank, keyForm, keyOther, keyKnown, optionUnknown, identifierUnnamed, empty, reserved, resource,
         subscriptionChannel, subscriptionUnknown, subscriptionDetails, subscriptionNested, address, nobodyToLeave,
         optOutKept,
         optOutsFull,
         contactSwitch, device, consent, eventKind, pixel, goalBlank, goalLong, goalCharacters, goalNested, goalData,
-        pushUID, uncertainDelivery, unclear, erased, nobody, nothingToLeave, question, closed, unauthenticated, tariff,
+        pushUID, uncertainDelivery, unclear, erased, profileMissing, nothingToLeave, question, closed, unauthenticated,
+        tariff,
         forbidden,
         notFound, tooLarge, tooOften, unavailable, noReply, unreadable, page, refused, FindingRow.attributesEmpty,
         FindingRow.attributesNone, FindingRow.attributeForm, FindingRow.attributeCollision,

@@ -7,15 +7,7 @@ extension AltcraftServer {
     public static let conventions = ServerConventions<Endpoint>(
         replies: .altcraftServer,
         pace: ServerPace.pace,
-        findings: .init(
-            contactSwitch: ServerFinding.contactSwitch,
-            device: ServerFinding.device,
-            consent: ServerFinding.consent,
-            optionUnknown: ServerFinding.option,
-            closed: ServerFinding.closed,
-            forbidden: ServerFinding.forbidden,
-            refused: ServerFinding.refused
-        )
+        findings: ServerFinding.self
     )
 
     /// The state that all lanes share: the pauses and the owed opt-outs. It contains no personal values.

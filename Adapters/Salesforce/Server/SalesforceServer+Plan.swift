@@ -1,19 +1,14 @@
 public import PatchbayAdapterKit
 import PatchbayJSON
-public import PatchbayModel
+import PatchbayModel
 import PatchbaySalesforce
 
 extension SalesforceServer {
-    public func settled(in pending: PendingOperations<Self>) -> [OperationID: Verdict<Self>] {
-        let verdicts = pending.compactMap { one in finalVerdict(without: one.operation).map { (one.id, $0) } }
-        return Dictionary(verdicts) { first, _ in first }
-    }
-
     /// Returns the verdict of an operation that needs no request; nil if it needs one.
-    private func finalVerdict(without operation: EngagementOperation) -> Verdict<Self>? {
-        switch operation.action {
+    public func verdictWithoutRequest(_ pending: Pending<Self>) -> Verdict<Self>? {
+        switch pending.operation.action {
         case .unregister: .unchanged(ServerFinding.nothingToLeave.at())
-        case .identify where cells(of: operation).isEmpty: .unchanged(ServerFinding.keyKnown.at())
+        case .identify where cells(of: pending.operation).isEmpty: .unchanged(ServerFinding.keyKnown.at())
         default: nil
         }
     }

@@ -1,8 +1,11 @@
 import PatchbayAdapterKit
+import PatchbayModel
 import PatchbaySalesforce
 
 /// All findings of the server API. No finding holds a personal value.
-enum ServerFinding: Sendable {
+enum ServerFinding: ServerFindings {
+    static let vendor: AdapterID = "salesforce"
+
     static let keyBlank = row(.keyBlank, "V37")
     static let keyLong = FindingRow(
         "salesforce.server.key.long",
@@ -347,16 +350,6 @@ enum ServerFinding: Sendable {
     static let unavailable = row(.unavailable, "V28")
     static let noReply = row(.noReply, "V29")
     static let page = row(.page, "V33")
-
-    /// Returns a row that other vendors' server APIs have, too.
-    private static func row(
-        _ template: ServerFindingTemplate,
-        _ rule: String? = nil,
-        reason: String? = nil,
-        remedy: String? = nil
-    ) -> FindingRow {
-        template.row("salesforce.server", rule: rule.map(RuleID.salesforce), reason: reason, remedy: remedy)
-    }
 
     /// Every row, for the descriptor.
     static let all: [FindingRow] = [

@@ -6,21 +6,8 @@ extension SalesforceServer {
     public static let conventions = ServerConventions<Endpoint>(
         replies: .salesforceServer,
         pace: ServerPace.tokens,
-        tokens: .init(
-            .token,
-            later: ServerFinding.tokenLater,
-            refused: ServerFinding.tokenRefused,
-            refusedTwice: ServerFinding.tokenRefusedTwice
-        ),
-        findings: .init(
-            contactSwitch: ServerFinding.contactSwitch,
-            device: ServerFinding.device,
-            consent: ServerFinding.consent,
-            optionUnknown: ServerFinding.optionUnknown,
-            closed: ServerFinding.closed,
-            forbidden: ServerFinding.forbidden,
-            refused: ServerFinding.refused
-        )
+        tokenEndpoint: .token,
+        findings: ServerFinding.self
     )
 }
 

@@ -23,8 +23,10 @@ public protocol ServerAPI: ContactAPI where Memory: ServerAPIMemory, Step: Serve
 
     // MARK: Planning
 
+    /// Returns the verdict of an operation that needs no request; nil if it needs one.
+    func verdictWithoutRequest(_ pending: Pending<Self>) -> Verdict<Self>?
     /// Returns the verdicts of operations that need no request, or that must start again. If there are any, the plan settles
-    /// only these.
+    /// only these. The default asks ``verdictWithoutRequest(_:)`` about each operation.
     func settled(in pending: PendingOperations<Self>) -> [OperationID: Verdict<Self>]
     /// Returns the request for a token. The default is nil, for an API without tokens.
     func tokenRequest(_ memory: Memory) -> WireRequest?
@@ -77,70 +79,29 @@ public protocol ServerAPIMemory: AdapterMemory {
 
 /// The tables of the base.
 public struct ServerConventions<Endpoint: AdapterEndpoint>: Sendable {
-    /// How the vendor issues tokens, and what is reported about them.
-    public struct Tokens: Sendable {
-        let endpoint: Endpoint
-        let later: FindingRow
-        let refused: FindingRow
-        let refusedTwice: FindingRow
-
-        /// Creates conventions for tokens.
-        ///
-        /// - Parameters:
-        ///   - endpoint: The request for a token, a maintenance request.
-        ///   - later: No token can be requested yet.
-        ///   - refused: The vendor refused to issue a token.
-        ///   - refusedTwice: The vendor also refused a new token.
-        public init(_ endpoint: Endpoint, later: FindingRow, refused: FindingRow, refusedTwice: FindingRow) {
-            (self.endpoint, self.later, self.refused, self.refusedTwice) = (endpoint, later, refused, refusedTwice)
-        }
-    }
-
-    /// The findings that the base reports itself.
-    public struct Findings: Sendable {
-        let contactSwitch: FindingRow
-        let device: FindingRow
-        let consent: FindingRow
-        let optionUnknown: FindingRow
-        let closed: FindingRow
-        let forbidden: FindingRow
-        let refused: FindingRow
-
-        /// Creates a list of findings.
-        ///
-        /// - Parameters:
-        ///   - contactSwitch: A log-in or a log-out.
-        ///   - device: The registration of a device.
-        ///   - consent: The answer to a question about consent.
-        ///   - optionUnknown: An option that the API does not have.
-        ///   - closed: All lanes wait.
-        ///   - forbidden: A suspension without a row of its own.
-        ///   - refused: A refusal without a row of its own.
-        public init(
-            contactSwitch: FindingRow,
-            device: FindingRow,
-            consent: FindingRow,
-            optionUnknown: FindingRow,
-            closed: FindingRow,
-            forbidden: FindingRow,
-            refused: FindingRow
-        ) {
-            (self.contactSwitch, self.device, self.consent) = (contactSwitch, device, consent)
-            (self.optionUnknown, self.closed) = (optionUnknown, closed)
-            (self.forbidden, self.refused) = (forbidden, refused)
-        }
-    }
-
     /// The meanings of replies.
     public let replies: ReplyTable
     /// The delays after failures and the lifetime of tokens.
     public let pace: TokenPolicy
-    let tokens: Tokens?
-    let findings: Findings
+    /// The request for a token, a maintenance request; nil if each request carries the credential of the settings.
+    let tokenEndpoint: Endpoint?
+    let findings: any ServerFindings.Type
 
-    /// Creates conventions. Without `tokens`, each request carries the credential of the settings.
-    public init(replies: ReplyTable, pace: TokenPolicy, tokens: Tokens? = nil, findings: Findings) {
-        (self.replies, self.pace, self.tokens, self.findings) = (replies, pace, tokens, findings)
+    /// Creates conventions.
+    ///
+    /// - Parameters:
+    ///   - replies: The meanings of replies.
+    ///   - pace: The delays after failures and the lifetime of tokens.
+    ///   - tokenEndpoint: The request for a token; nil if the API has no tokens.
+    ///   - findings: The findings that the base reports.
+    public init(
+        replies: ReplyTable,
+        pace: TokenPolicy,
+        tokenEndpoint: Endpoint? = nil,
+        findings: any ServerFindings.Type
+    ) {
+        (self.replies, self.pace) = (replies, pace)
+        (self.tokenEndpoint, self.findings) = (tokenEndpoint, findings)
     }
 }
 
@@ -189,15 +150,24 @@ extension ServerAPI {
         let settled = settled(in: pending)
         if !settled.isEmpty { return .settle(settled) }
         let conventions = Self.conventions
-        switch (memory.server.gate(at: moment.now, needsToken: conventions.tokens != nil), conventions.tokens) {
-        case (.closed(let end), _): return .wait(until: end, because: conventions.findings.closed.at())
-        case (.needsTokenLater(let start), let tokens?): return .wait(until: start, because: tokens.later.at())
-        case (.needsToken, let tokens?):
-            guard let request = tokenRequest(memory) else { break }
-            return .send(Transmission(maintenanceRequest: tokens.endpoint, request))
-        default: break
+        switch memory.server.gate(at: moment.now, needsToken: conventions.tokenEndpoint != nil) {
+        case .closed(let end): return .wait(until: end, because: conventions.findings.closed.at())
+        case .needsTokenLater(let start): return .wait(until: start, because: conventions.findings.tokenLater.at())
+        case .needsToken:
+            guard let endpoint = conventions.tokenEndpoint, let request = tokenRequest(memory) else { break }
+            return .send(Transmission(maintenanceRequest: endpoint, request))
+        case .open: break
         }
         return .send(transmission(for: pending[0], in: pending, memory))
+    }
+
+    public func settled(in pending: PendingOperations<Self>) -> [OperationID: Verdict<Self>] {
+        verdictsWithoutRequest(in: pending)
+    }
+
+    /// Returns the verdicts of all operations that need no request.
+    public func verdictsWithoutRequest(in pending: PendingOperations<Self>) -> [OperationID: Verdict<Self>] {
+        Dictionary(pending.compactMap { one in verdictWithoutRequest(one).map { (one.id, $0) } }) { first, _ in first }
     }
 
     public func tokenRequest(_ memory: Memory) -> WireRequest? { nil }
@@ -249,14 +219,15 @@ extension ServerAPI {
         let conventions = Self.conventions
         let row = conventions.replies.row(for: exchange.outcome)
         if let meaning = interpretException(exchange, row, memory: &memory) { return meaning }
-        if let tokens = conventions.tokens {
-            if exchange.endpoint == tokens.endpoint {
+        if let tokenEndpoint = conventions.tokenEndpoint {
+            if exchange.endpoint == tokenEndpoint {
                 let asked = requestedDelay(exchange)
                 return memory.server.interpretToken(exchange, row.meaning, asked: asked, conventions.pace)
-                    ?? Interpretation(suspension: tokens.refused.at())
+                    ?? Interpretation(suspension: conventions.findings.tokenRefused.at())
             }
             if exchange.outcome.reply.map(refusesToken) ?? false {
-                return memory.server.interpretRefusedToken(exchange) ?? suspended(exchange, tokens.refusedTwice)
+                return memory.server.interpretRefusedToken(exchange)
+                    ?? suspended(exchange, conventions.findings.tokenRefusedTwice)
             }
         }
         if row.meaning == .retry {

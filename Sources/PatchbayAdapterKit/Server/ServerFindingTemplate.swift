@@ -1,3 +1,59 @@
+public import PatchbayModel
+
+/// The findings of a server API, with those that the base reports. Each adapter has one enum of them.
+public protocol ServerFindings: Sendable {
+    /// The vendor, whose id begins the finding codes and names the rules.
+    static var vendor: AdapterID { get }
+
+    /// A log-in or a log-out.
+    static var contactSwitch: FindingRow { get }
+    /// The registration of a device.
+    static var device: FindingRow { get }
+    /// The answer to a question about consent.
+    static var consent: FindingRow { get }
+    /// An option that the API does not have.
+    static var optionUnknown: FindingRow { get }
+    /// All lanes wait.
+    static var closed: FindingRow { get }
+    /// A suspension without a row of its own.
+    static var forbidden: FindingRow { get }
+    /// A refusal without a row of its own.
+    static var refused: FindingRow { get }
+    /// No token can be requested yet.
+    static var tokenLater: FindingRow { get }
+    /// The vendor refused to issue a token.
+    static var tokenRefused: FindingRow { get }
+    /// The vendor also refused a new token.
+    static var tokenRefusedTwice: FindingRow { get }
+}
+
+extension ServerFindings {
+    /// Returns a row that other vendors' server APIs have, too.
+    ///
+    /// - Parameters:
+    ///   - template: The common words.
+    ///   - rule: The number of the vendor's rule.
+    ///   - reason: The reason, if the vendor needs another one.
+    ///   - remedy: The remedy, if the vendor needs another one.
+    /// - Returns: The row.
+    public static func row(
+        _ template: ServerFindingTemplate,
+        _ rule: String? = nil,
+        reason: String? = nil,
+        remedy: String? = nil
+    ) -> FindingRow {
+        let rule = rule.map { RuleID(vendor, $0) }
+        return template.row("\(vendor.rawValue).server", rule: rule, reason: reason, remedy: remedy)
+    }
+
+    /// Only for an API with tokens.
+    public static var tokenLater: FindingRow { row(.tokenLater) }
+    /// Only for an API with tokens.
+    public static var tokenRefused: FindingRow { row(.tokenRefused) }
+    /// Only for an API with tokens.
+    public static var tokenRefusedTwice: FindingRow { row(.tokenRefusedTwice) }
+}
+
 /// A finding that several server APIs report in the same words. An adapter adds its prefix and its rule.
 public struct ServerFindingTemplate: Sendable {
     private let code: String
@@ -25,7 +81,7 @@ public struct ServerFindingTemplate: Sendable {
     ///   - reason: The reason, if the vendor needs another one.
     ///   - remedy: The remedy, if the vendor needs another one.
     /// - Returns: The row.
-    public func row(_ prefix: String, rule: RuleID?, reason: String? = nil, remedy: String? = nil) -> FindingRow {
+    func row(_ prefix: String, rule: RuleID?, reason: String?, remedy: String?) -> FindingRow {
         FindingRow(
             "\(prefix).\(code)",
             severity,

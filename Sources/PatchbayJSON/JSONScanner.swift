@@ -76,15 +76,16 @@ package struct JSONScanner: ~Copyable {
     }
 
     /// Reads the next value if it is this string.
-    package mutating func takesString(_ text: StaticString) -> Bool {
-        let length = text.utf8CodeUnitCount
-        guard bytes.count - position >= length + 2, let base = bytes.baseAddress,
-            bytes[position] == UInt8(ascii: "\""), bytes[position + length + 1] == UInt8(ascii: "\""),
-            ByteScan.equal(base + position + 1, text.utf8Start, count: length)
-        else { return false }
-        position += length + 2
-        needsComma = true
-        return true
+    package mutating func takesString(_ text: String) -> Bool {
+        text.lendingUTF8 { utf8 in
+            guard bytes.count - position >= utf8.count + 2, let base = bytes.baseAddress, let start = utf8.baseAddress,
+                bytes[position] == UInt8(ascii: "\""), bytes[position + utf8.count + 1] == UInt8(ascii: "\""),
+                ByteScan.equal(base + position + 1, start, count: utf8.count)
+            else { return false }
+            position += utf8.count + 2
+            needsComma = true
+            return true
+        }
     }
 
     // MARK: Any number of members or elements

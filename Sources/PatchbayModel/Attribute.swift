@@ -241,22 +241,22 @@ extension AttributeValue {
         case .list(let values): values.write(to: &writer)
         case .decimal(let value):
             // A decimal without a decimal point would be read as an integer.
-            if value.text.utf8.contains(0x2E) { writer.raw(value.text) } else { tagged("decimal", value.text, &writer) }
-        case .date(let value): tagged("date", value.text, &writer)
-        case .time(let value): tagged("time", value.text, &writer)
-        case .timestamp(let value): tagged("timestamp", value.text, &writer)
-        case .country(let value): tagged("country", value.text, &writer)
-        case .choices(let values): tagged("choices", values, &writer)
+            if value.text.utf8.contains(0x2E) { writer.raw(value.text) } else { tagged(value.text, &writer) }
+        case .date(let value): tagged(value.text, &writer)
+        case .time(let value): tagged(value.text, &writer)
+        case .timestamp(let value): tagged(value.text, &writer)
+        case .country(let value): tagged(value.text, &writer)
+        case .choices(let values): tagged(values, &writer)
         case .object(let members):
             writer.beginObject()
-            writer.member(known: "object", members)
+            writer.member(type.rawValue, members)
             writer.endObject()
         }
     }
 
-    private func tagged(_ type: String, _ value: some NeutralValue, _ writer: inout JSONWriter) {
+    private func tagged(_ value: some NeutralValue, _ writer: inout JSONWriter) {
         writer.beginObject()
-        writer.member(type, value)
+        writer.member(type.rawValue, value)
         writer.endObject()
     }
 }
@@ -280,32 +280,39 @@ public enum AttributeChange: ScannedValue {
     /// Removes values from a list.
     case remove([AttributeValue])
 
+    package enum Member: MemberName, MemberTable {
+        case set, unset, increment, append, remove
+    }
+
     public init(json: JSONValue, at path: String) throws(ModelError) {
-        let reader = try ObjectReader(json, at: path, known: ["set", "unset", "increment", "append", "remove"])
-        guard reader.object.count == 1, let member = reader.object.first else {
+        let reader = try ObjectReader(json, at: path, known: Member.names)
+        guard reader.object.count == 1, let (name, value) = reader.object.first.map({ ($0.name, $0.value) }),
+            let member = Member.allCases.first(where: { $0.name == name })
+        else {
             throw ModelError(
                 path: path,
                 reason: "names no single change",
-                remedy: "Give one of set, unset, increment, append, remove."
+                remedy: "Give one of \(Member.names.joined(separator: ", "))."
             )
         }
-        switch member.name {
-        case "set":
-            guard !member.value.isNull else {
+        let place = path.dot(name)
+        switch member {
+        case .set:
+            guard !value.isNull else {
                 let remedy = "To remove the attribute use {\"unset\": true}."
-                throw ModelError(path: path.dot("set"), reason: "is null", remedy: remedy)
+                throw ModelError(path: place, reason: "is null", remedy: remedy)
             }
-            self = .set(try reader.required("set"))
-        case "append": self = .append(try reader.required("append"))
-        case "remove": self = .remove(try reader.required("remove"))
-        case "increment":
-            guard let number = member.value.number.flatMap(ExactDecimal.init) else {
-                throw ModelError(path: path.dot("increment"), reason: "is not a number", remedy: "Give a number.")
+            self = .set(try AttributeValue(json: value, at: place))
+        case .append: self = .append(try [AttributeValue](json: value, at: place))
+        case .remove: self = .remove(try [AttributeValue](json: value, at: place))
+        case .increment:
+            guard let number = value.number.flatMap(ExactDecimal.init) else {
+                throw ModelError(path: place, reason: "is not a number", remedy: "Give a number.")
             }
             self = .increment(number)
-        default:
-            guard member.value == .bool(true) else {
-                throw ModelError(path: path.dot("unset"), reason: "is not true", remedy: "Write {\"unset\": true}.")
+        case .unset:
+            guard value == .bool(true) else {
+                throw ModelError(path: place, reason: "is not true", remedy: "Write {\"unset\": true}.")
             }
             self = .unset
         }
@@ -313,18 +320,17 @@ public enum AttributeChange: ScannedValue {
 
     package init(scanning scanner: inout JSONScanner) throws(NotPlain) {
         try scanner.beginObject()
-        if scanner.takesName("set") {
-            self = .set(try AttributeValue(scanning: &scanner))
-        } else if scanner.takesName("unset") {
+        guard let member = Member.allCases.first(where: { scanner.takesName($0) }) else { throw NotPlain() }
+        switch member {
+        case .set: self = .set(try AttributeValue(scanning: &scanner))
+        case .unset:
             guard try scanner.bool() else { throw NotPlain() }
             self = .unset
-        } else if scanner.takesName("increment") {
+        case .increment:
             guard let number = ExactDecimal(try scanner.number()) else { throw NotPlain() }
             self = .increment(number)
-        } else if scanner.takesName("append") {
-            self = .append(try [AttributeValue](scanning: &scanner))
-        } else {
-            self = .remove(try scanner.required("remove"))
+        case .append: self = .append(try [AttributeValue](scanning: &scanner))
+        case .remove: self = .remove(try [AttributeValue](scanning: &scanner))
         }
         try scanner.endObject()
     }
@@ -332,13 +338,13 @@ public enum AttributeChange: ScannedValue {
     public func write(to writer: inout JSONWriter) {
         writer.beginObject()
         switch self {
-        case .set(let value): writer.member(known: "set", value)
-        case .unset: writer.member(known: "unset", true)
+        case .set(let value): writer.member(Member.set, value)
+        case .unset: writer.member(Member.unset, true)
         case .increment(let number):
-            writer.name(known: "increment")
+            writer.name(Member.increment)
             writer.raw(number.text)
-        case .append(let values): writer.member(known: "append", values)
-        case .remove(let values): writer.member(known: "remove", values)
+        case .append(let values): writer.member(Member.append, values)
+        case .remove(let values): writer.member(Member.remove, values)
         }
         writer.endObject()
     }

@@ -1,4 +1,4 @@
-public import PatchbayJSON
+package import PatchbayJSON
 
 /// A purpose for which data may be used. The set is open.
 public struct Purpose: NeutralKey {
@@ -14,7 +14,7 @@ public struct Purpose: NeutralKey {
 }
 
 /// A person's consent decision for a purpose, optionally for one channel only.
-public struct Consent: ScannedValue {
+public struct Consent: ObjectValue {
     /// The state of a consent, ordered from most to least protective, so that `min` merges two sources.
     public enum State: String, NeutralWord, Comparable, Codable {
         /// The person has denied consent.
@@ -53,29 +53,21 @@ public struct Consent: ScannedValue {
     /// The purpose and channel that the decision applies to.
     public var scope: Scope { Scope(purpose, channel: channel) }
 
-    public init(json: JSONValue, at path: String) throws(ModelError) {
-        let reader = try ObjectReader(json, at: path, known: ["purpose", "channel", "state", "changedAt"])
-        purpose = try reader.required("purpose")
-        channel = try reader.optional("channel")
-        state = try reader.required("state")
-        changedAt = try reader.optional("changedAt")
+    package enum Member: MemberName, MemberTable {
+        case purpose, channel, state, changedAt
     }
 
-    package init(scanning scanner: inout JSONScanner) throws(NotPlain) {
-        try scanner.beginObject()
-        purpose = try scanner.required("purpose")
-        channel = try scanner.optional("channel")
-        state = try scanner.required("state")
-        changedAt = try scanner.optional("changedAt")
-        try scanner.endObject()
+    package init<Reader: MemberReader & ~Copyable>(members reader: inout Reader) throws(Reader.Failure) {
+        purpose = try reader.required(Member.purpose)
+        channel = try reader.optional(Member.channel)
+        state = try reader.required(Member.state)
+        changedAt = try reader.optional(Member.changedAt)
     }
 
-    public func write(to writer: inout JSONWriter) {
-        writer.beginObject()
-        writer.member(known: "purpose", purpose)
-        writer.member(known: "channel", ifPresent: channel)
-        writer.member(known: "state", state)
-        writer.member(known: "changedAt", ifPresent: changedAt)
-        writer.endObject()
+    package func write(members writer: inout JSONWriter) {
+        writer.member(Member.purpose, purpose)
+        writer.member(Member.channel, ifPresent: channel)
+        writer.member(Member.state, state)
+        writer.member(Member.changedAt, ifPresent: changedAt)
     }
 }

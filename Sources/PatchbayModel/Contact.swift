@@ -1,7 +1,7 @@
-public import PatchbayJSON
+package import PatchbayJSON
 
 /// A person in a migration: all data that a vendor may store about them.
-public struct Contact: ScannedValue {
+public struct Contact: ObjectValue {
     /// The identifiers of the person.
     public var identifiers: [Identifier]
     /// The attributes of the person.
@@ -35,45 +35,29 @@ public struct Contact: ScannedValue {
         (self.locale, self.timeZone) = (locale, timeZone)
     }
 
-    private static let known = [
-        "identifiers", "attributes", "tags", "subscriptions", "consents", "devices", "locale", "timeZone",
-    ]
-
-    public init(json: JSONValue, at path: String) throws(ModelError) {
-        let reader = try ObjectReader(json, at: path, known: Self.known)
-        identifiers = try reader.list("identifiers")
-        attributes = try reader.dictionary("attributes")
-        tags = Set(try reader.list("tags", of: Tag.self))
-        subscriptions = try reader.list("subscriptions")
-        consents = try reader.list("consents")
-        devices = try reader.list("devices")
-        locale = try reader.optional("locale")
-        timeZone = try reader.optional("timeZone")
+    package enum Member: MemberName, MemberTable {
+        case identifiers, attributes, tags, subscriptions, consents, devices, locale, timeZone
     }
 
-    package init(scanning scanner: inout JSONScanner) throws(NotPlain) {
-        try scanner.beginObject()
-        identifiers = try scanner.list("identifiers")
-        attributes = try scanner.dictionary("attributes")
-        tags = Set(try scanner.list("tags", of: Tag.self))
-        subscriptions = try scanner.list("subscriptions")
-        consents = try scanner.list("consents")
-        devices = try scanner.list("devices")
-        locale = try scanner.optional("locale")
-        timeZone = try scanner.optional("timeZone")
-        try scanner.endObject()
+    package init<Reader: MemberReader & ~Copyable>(members reader: inout Reader) throws(Reader.Failure) {
+        identifiers = try reader.list(Member.identifiers)
+        attributes = try reader.dictionary(Member.attributes)
+        tags = Set(try reader.list(Member.tags, of: Tag.self))
+        subscriptions = try reader.list(Member.subscriptions)
+        consents = try reader.list(Member.consents)
+        devices = try reader.list(Member.devices)
+        locale = try reader.optional(Member.locale)
+        timeZone = try reader.optional(Member.timeZone)
     }
 
-    public func write(to writer: inout JSONWriter) {
-        writer.beginObject()
-        writer.member(known: "identifiers", ifNotEmpty: identifiers)
-        writer.member(known: "attributes", ifNotEmpty: attributes)
-        writer.member(known: "tags", ifNotEmpty: tags.sorted())
-        writer.member(known: "subscriptions", ifNotEmpty: subscriptions)
-        writer.member(known: "consents", ifNotEmpty: consents)
-        writer.member(known: "devices", ifNotEmpty: devices)
-        writer.member(known: "locale", ifPresent: locale)
-        writer.member(known: "timeZone", ifPresent: timeZone)
-        writer.endObject()
+    package func write(members writer: inout JSONWriter) {
+        writer.member(Member.identifiers, ifNotEmpty: identifiers)
+        writer.member(Member.attributes, ifNotEmpty: attributes)
+        writer.member(Member.tags, ifNotEmpty: tags.sorted())
+        writer.member(Member.subscriptions, ifNotEmpty: subscriptions)
+        writer.member(Member.consents, ifNotEmpty: consents)
+        writer.member(Member.devices, ifNotEmpty: devices)
+        writer.member(Member.locale, ifPresent: locale)
+        writer.member(Member.timeZone, ifPresent: timeZone)
     }
 }

@@ -1,7 +1,7 @@
-public import PatchbayJSON
+package import PatchbayJSON
 
 /// A push token, to which push notifications of an installation are sent.
-public struct PushToken: ScannedValue {
+public struct PushToken: ObjectValue {
     /// The service that issued the token: an open set.
     public struct Service: NeutralKey {
         public let rawValue: String
@@ -39,35 +39,27 @@ public struct PushToken: ScannedValue {
         (self.value, self.service, self.environment, self.appID) = (value, service, environment, appID)
     }
 
-    public init(json: JSONValue, at path: String) throws(ModelError) {
-        let reader = try ObjectReader(json, at: path, known: ["value", "service", "environment", "appID"])
-        value = try reader.required("value")
-        service = try reader.optional("service") ?? .apns
-        environment = try reader.optional("environment")
-        appID = try reader.optional("appID")
+    package enum Member: MemberName, MemberTable {
+        case value, service, environment, appID
     }
 
-    package init(scanning scanner: inout JSONScanner) throws(NotPlain) {
-        try scanner.beginObject()
-        value = try scanner.required("value")
-        service = try scanner.optional("service") ?? .apns
-        environment = try scanner.optional("environment")
-        appID = try scanner.optional("appID")
-        try scanner.endObject()
+    package init<Reader: MemberReader & ~Copyable>(members reader: inout Reader) throws(Reader.Failure) {
+        value = try reader.required(Member.value)
+        service = try reader.optional(Member.service) ?? .apns
+        environment = try reader.optional(Member.environment)
+        appID = try reader.optional(Member.appID)
     }
 
-    public func write(to writer: inout JSONWriter) {
-        writer.beginObject()
-        writer.member(known: "value", value)
-        writer.member(known: "service", service)
-        writer.member(known: "environment", ifPresent: environment)
-        writer.member(known: "appID", ifPresent: appID)
-        writer.endObject()
+    package func write(members writer: inout JSONWriter) {
+        writer.member(Member.value, value)
+        writer.member(Member.service, service)
+        writer.member(Member.environment, ifPresent: environment)
+        writer.member(Member.appID, ifPresent: appID)
     }
 }
 
 /// The properties of a device and its app.
-public struct DeviceFacts: ScannedValue {
+public struct DeviceFacts: ObjectValue {
     /// The platform: `iOS`, `Android`, `macOS`, ….
     public var platform: String
     /// The version of the operating system.
@@ -124,65 +116,44 @@ public struct DeviceFacts: ScannedValue {
         return String(Substring(locale.utf8.prefix { $0 != UInt8(ascii: "_") && $0 != UInt8(ascii: "-") }))
     }
 
-    private static let known = [
-        "platform", "platformVersion", "model", "deviceName", "locale", "timeZone", "utcOffsetSeconds",
-        "isDaylightSaving",
-        "appID", "appVersion", "advertisingID", "allowsAdTracking",
-    ]
-
-    public init(json: JSONValue, at path: String) throws(ModelError) {
-        let reader = try ObjectReader(json, at: path, known: Self.known)
-        platform = try reader.required("platform")
-        platformVersion = try reader.required("platformVersion")
-        model = try reader.required("model")
-        deviceName = try reader.optional("deviceName")
-        locale = try reader.required("locale")
-        timeZone = try reader.optional("timeZone")
-        utcOffsetSeconds = try reader.optional("utcOffsetSeconds") ?? 0
-        isDaylightSaving = try reader.optional("isDaylightSaving") ?? false
-        appID = try reader.optional("appID")
-        appVersion = try reader.required("appVersion")
-        advertisingID = try reader.optional("advertisingID")
-        allowsAdTracking = try reader.optional("allowsAdTracking") ?? false
+    package enum Member: MemberName, MemberTable {
+        case platform, platformVersion, model, deviceName, locale, timeZone, utcOffsetSeconds, isDaylightSaving
+        case appID, appVersion, advertisingID, allowsAdTracking
     }
 
-    package init(scanning scanner: inout JSONScanner) throws(NotPlain) {
-        try scanner.beginObject()
-        platform = try scanner.required("platform")
-        platformVersion = try scanner.required("platformVersion")
-        model = try scanner.required("model")
-        deviceName = try scanner.optional("deviceName")
-        locale = try scanner.required("locale")
-        timeZone = try scanner.optional("timeZone")
-        utcOffsetSeconds = try scanner.optional("utcOffsetSeconds") ?? 0
-        isDaylightSaving = try scanner.optional("isDaylightSaving") ?? false
-        appID = try scanner.optional("appID")
-        appVersion = try scanner.required("appVersion")
-        advertisingID = try scanner.optional("advertisingID")
-        allowsAdTracking = try scanner.optional("allowsAdTracking") ?? false
-        try scanner.endObject()
+    package init<Reader: MemberReader & ~Copyable>(members reader: inout Reader) throws(Reader.Failure) {
+        platform = try reader.required(Member.platform)
+        platformVersion = try reader.required(Member.platformVersion)
+        model = try reader.required(Member.model)
+        deviceName = try reader.optional(Member.deviceName)
+        locale = try reader.required(Member.locale)
+        timeZone = try reader.optional(Member.timeZone)
+        utcOffsetSeconds = try reader.optional(Member.utcOffsetSeconds) ?? 0
+        isDaylightSaving = try reader.optional(Member.isDaylightSaving) ?? false
+        appID = try reader.optional(Member.appID)
+        appVersion = try reader.required(Member.appVersion)
+        advertisingID = try reader.optional(Member.advertisingID)
+        allowsAdTracking = try reader.optional(Member.allowsAdTracking) ?? false
     }
 
-    public func write(to writer: inout JSONWriter) {
-        writer.beginObject()
-        writer.member(known: "platform", platform)
-        writer.member(known: "platformVersion", platformVersion)
-        writer.member(known: "model", model)
-        writer.member(known: "deviceName", ifPresent: deviceName)
-        writer.member(known: "locale", locale)
-        writer.member(known: "timeZone", ifPresent: timeZone)
-        writer.member(known: "utcOffsetSeconds", utcOffsetSeconds)
-        writer.member(known: "isDaylightSaving", isDaylightSaving)
-        writer.member(known: "appID", ifPresent: appID)
-        writer.member(known: "appVersion", appVersion)
-        writer.member(known: "advertisingID", ifPresent: advertisingID)
-        writer.member(known: "allowsAdTracking", allowsAdTracking)
-        writer.endObject()
+    package func write(members writer: inout JSONWriter) {
+        writer.member(Member.platform, platform)
+        writer.member(Member.platformVersion, platformVersion)
+        writer.member(Member.model, model)
+        writer.member(Member.deviceName, ifPresent: deviceName)
+        writer.member(Member.locale, locale)
+        writer.member(Member.timeZone, ifPresent: timeZone)
+        writer.member(Member.utcOffsetSeconds, utcOffsetSeconds)
+        writer.member(Member.isDaylightSaving, isDaylightSaving)
+        writer.member(Member.appID, ifPresent: appID)
+        writer.member(Member.appVersion, appVersion)
+        writer.member(Member.advertisingID, ifPresent: advertisingID)
+        writer.member(Member.allowsAdTracking, allowsAdTracking)
     }
 }
 
 /// An installation of the app: its push token, its properties, its permissions, and its existing ids.
-public struct Device: ScannedValue {
+public struct Device: ObjectValue {
     /// The push token; nil until it is known, or if the permission is refused.
     public var pushToken: PushToken?
     /// The device's properties; nil if they are unknown, as in an import.
@@ -220,42 +191,27 @@ public struct Device: ScannedValue {
         (self.allowsLocation, self.allowsProximity) = (allowsLocation, allowsProximity)
     }
 
-    private static let known = [
-        "pushToken", "facts", "allowsPush", "allowsBackgroundPush", "allowsLocation", "allowsProximity", "identities",
-    ]
-
-    public init(json: JSONValue, at path: String) throws(ModelError) {
-        let reader = try ObjectReader(json, at: path, known: Self.known)
-        pushToken = try reader.optional("pushToken")
-        facts = try reader.optional("facts")
-        allowsPush = try reader.optional("allowsPush") ?? true
-        allowsBackgroundPush = try reader.optional("allowsBackgroundPush") ?? false
-        allowsLocation = try reader.optional("allowsLocation") ?? false
-        allowsProximity = try reader.optional("allowsProximity") ?? false
-        identities = try reader.dictionary("identities")
+    package enum Member: MemberName, MemberTable {
+        case pushToken, facts, allowsPush, allowsBackgroundPush, allowsLocation, allowsProximity, identities
     }
 
-    package init(scanning scanner: inout JSONScanner) throws(NotPlain) {
-        try scanner.beginObject()
-        pushToken = try scanner.optional("pushToken")
-        facts = try scanner.optional("facts")
-        allowsPush = try scanner.optional("allowsPush") ?? true
-        allowsBackgroundPush = try scanner.optional("allowsBackgroundPush") ?? false
-        allowsLocation = try scanner.optional("allowsLocation") ?? false
-        allowsProximity = try scanner.optional("allowsProximity") ?? false
-        identities = try scanner.dictionary("identities")
-        try scanner.endObject()
+    package init<Reader: MemberReader & ~Copyable>(members reader: inout Reader) throws(Reader.Failure) {
+        pushToken = try reader.optional(Member.pushToken)
+        facts = try reader.optional(Member.facts)
+        allowsPush = try reader.optional(Member.allowsPush) ?? true
+        allowsBackgroundPush = try reader.optional(Member.allowsBackgroundPush) ?? false
+        allowsLocation = try reader.optional(Member.allowsLocation) ?? false
+        allowsProximity = try reader.optional(Member.allowsProximity) ?? false
+        identities = try reader.dictionary(Member.identities)
     }
 
-    public func write(to writer: inout JSONWriter) {
-        writer.beginObject()
-        writer.member(known: "pushToken", ifPresent: pushToken)
-        writer.member(known: "facts", ifPresent: facts)
-        writer.member(known: "allowsPush", allowsPush)
-        writer.member(known: "allowsBackgroundPush", allowsBackgroundPush)
-        writer.member(known: "allowsLocation", allowsLocation)
-        writer.member(known: "allowsProximity", allowsProximity)
-        writer.member(known: "identities", ifNotEmpty: identities)
-        writer.endObject()
+    package func write(members writer: inout JSONWriter) {
+        writer.member(Member.pushToken, ifPresent: pushToken)
+        writer.member(Member.facts, ifPresent: facts)
+        writer.member(Member.allowsPush, allowsPush)
+        writer.member(Member.allowsBackgroundPush, allowsBackgroundPush)
+        writer.member(Member.allowsLocation, allowsLocation)
+        writer.member(Member.allowsProximity, allowsProximity)
+        writer.member(Member.identities, ifNotEmpty: identities)
     }
 }

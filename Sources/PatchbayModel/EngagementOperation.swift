@@ -34,7 +34,7 @@ public enum AppState: String, NeutralWord {
 }
 
 /// An operation of an app or a back end. It is stored unchanged until every vendor that receives it has replied.
-public struct EngagementOperation: ScannedValue {
+public struct EngagementOperation: ObjectValue {
     /// The id, which is permanently unique and equal for every repeat.
     public var id: OperationID
     /// The subject whose state it changes.
@@ -73,32 +73,20 @@ public struct EngagementOperation: ScannedValue {
         self.action = action
     }
 
-    private static let known = ["id", "subject", "contact", "group", "capturedAt", "appState", "options", "action"]
-
-    public init(json: JSONValue, at path: String) throws(ModelError) {
-        let reader = try ObjectReader(json, at: path, known: Self.known)
-        id = try reader.required("id")
-        subject = try reader.required("subject")
-        contact = try reader.optional("contact")
-        group = try reader.optional("group")
-        capturedAt = try reader.required("capturedAt")
-        appState = try reader.optional("appState")
-        options = try reader.dictionary("options")
-        action = try reader.required("action")
+    package enum Member: MemberName, MemberTable {
+        case id, subject, contact, group, capturedAt, appState, options, action
     }
 
-    package init(scanning scanner: inout JSONScanner) throws(NotPlain) {
-        try scanner.beginObject()
+    package init<Reader: MemberReader & ~Copyable>(members reader: inout Reader) throws(Reader.Failure) {
         // Constants rather than members of self, because values that may still be discarded are copied only at the end.
-        let id: OperationID = try scanner.required("id")
-        let subject: Subject = try scanner.required("subject")
-        let contact: String? = try scanner.optional("contact")
-        let group: String? = try scanner.optional("group")
-        let capturedAt: Instant = try scanner.required("capturedAt")
-        let appState: AppState? = try scanner.optional("appState")
-        let options: [AdapterID: JSONObject] = try scanner.dictionary("options")
-        let action: Action = try scanner.required("action")
-        try scanner.endObject()
+        let id: OperationID = try reader.required(Member.id)
+        let subject: Subject = try reader.required(Member.subject)
+        let contact: String? = try reader.optional(Member.contact)
+        let group: String? = try reader.optional(Member.group)
+        let capturedAt: Instant = try reader.required(Member.capturedAt)
+        let appState: AppState? = try reader.optional(Member.appState)
+        let options: [AdapterID: JSONObject] = try reader.dictionary(Member.options)
+        let action: Action = try reader.required(Member.action)
         self.init(
             id: id,
             subject: subject,
@@ -111,22 +99,20 @@ public struct EngagementOperation: ScannedValue {
         )
     }
 
-    public func write(to writer: inout JSONWriter) {
-        writer.beginObject()
-        writer.member(known: "id", id)
-        writer.member(known: "subject", subject)
-        writer.member(known: "contact", ifPresent: contact)
-        writer.member(known: "group", ifPresent: group)
-        writer.member(known: "capturedAt", capturedAt)
-        writer.member(known: "appState", ifPresent: appState)
-        writer.member(known: "options", ifNotEmpty: options)
-        writer.member(known: "action", action)
-        writer.endObject()
+    package func write(members writer: inout JSONWriter) {
+        writer.member(Member.id, id)
+        writer.member(Member.subject, subject)
+        writer.member(Member.contact, ifPresent: contact)
+        writer.member(Member.group, ifPresent: group)
+        writer.member(Member.capturedAt, capturedAt)
+        writer.member(Member.appState, ifPresent: appState)
+        writer.member(Member.options, ifNotEmpty: options)
+        writer.member(Member.action, action)
     }
 }
 
 /// A change of the person who uses the installation.
-public struct ContactSwitch: ScannedValue {
+public struct ContactSwitch: ObjectValue {
     /// The direction of the change.
     public enum Direction: String, NeutralWord {
         /// A known person logs in.
@@ -145,29 +131,23 @@ public struct ContactSwitch: ScannedValue {
         (self.direction, self.identifiers) = (direction, identifiers)
     }
 
-    public init(json: JSONValue, at path: String) throws(ModelError) {
-        let reader = try ObjectReader(json, at: path, known: ["direction", "identifiers"])
-        direction = try reader.required("direction")
-        identifiers = try reader.list("identifiers")
+    package enum Member: MemberName, MemberTable {
+        case direction, identifiers
     }
 
-    package init(scanning scanner: inout JSONScanner) throws(NotPlain) {
-        try scanner.beginObject()
-        direction = try scanner.required("direction")
-        identifiers = try scanner.list("identifiers")
-        try scanner.endObject()
+    package init<Reader: MemberReader & ~Copyable>(members reader: inout Reader) throws(Reader.Failure) {
+        direction = try reader.required(Member.direction)
+        identifiers = try reader.list(Member.identifiers)
     }
 
-    public func write(to writer: inout JSONWriter) {
-        writer.beginObject()
-        writer.member(known: "direction", direction)
-        writer.member(known: "identifiers", ifNotEmpty: identifiers)
-        writer.endObject()
+    package func write(members writer: inout JSONWriter) {
+        writer.member(Member.direction, direction)
+        writer.member(Member.identifiers, ifNotEmpty: identifiers)
     }
 }
 
 /// A query to a vendor. Its answer goes to the caller; the query is not stored.
-public struct ReadRequest: ScannedValue {
+public struct ReadRequest: ObjectValue {
     /// The name of the query. Each adapter documents its own queries.
     public var what: String
     /// The arguments of the query.
@@ -176,24 +156,18 @@ public struct ReadRequest: ScannedValue {
     /// Creates a query.
     public init(_ what: String, arguments: JSONObject = [:]) { (self.what, self.arguments) = (what, arguments) }
 
-    public init(json: JSONValue, at path: String) throws(ModelError) {
-        let reader = try ObjectReader(json, at: path, known: ["what", "arguments"])
-        what = try reader.required("what")
-        arguments = try reader.optional("arguments") ?? [:]
+    package enum Member: MemberName, MemberTable {
+        case what, arguments
     }
 
-    package init(scanning scanner: inout JSONScanner) throws(NotPlain) {
-        try scanner.beginObject()
-        what = try scanner.required("what")
-        arguments = try scanner.optional("arguments") ?? [:]
-        try scanner.endObject()
+    package init<Reader: MemberReader & ~Copyable>(members reader: inout Reader) throws(Reader.Failure) {
+        what = try reader.required(Member.what)
+        arguments = try reader.optional(Member.arguments) ?? [:]
     }
 
-    public func write(to writer: inout JSONWriter) {
-        writer.beginObject()
-        writer.member(known: "what", what)
-        if !arguments.isEmpty { writer.member(known: "arguments", arguments) }
-        writer.endObject()
+    package func write(members writer: inout JSONWriter) {
+        writer.member(Member.what, what)
+        if !arguments.isEmpty { writer.member(Member.arguments, arguments) }
     }
 }
 
@@ -202,7 +176,7 @@ public struct ReadRequest: ScannedValue {
 /// Within this package, a new case makes every adapter fail to build until it handles the case. Other packages write `@unknown
 /// default`. Large and rare payloads are indirect, so that an operation is cheap to copy.
 @nonexhaustive
-public enum Action: ScannedValue {
+public enum Action: ObjectValue {
     /// Adds identifiers to the current contact.
     case identify([Identifier])
     /// Switches to another contact.
@@ -235,19 +209,19 @@ public enum Action: ScannedValue {
         /// The name of the kind for display.
         package var title: String { self == .readBack ? "query" : rawValue }
 
-        /// The name of the member with the details; empty if there is none.
-        fileprivate var content: StaticString {
+        /// The member with the details, if there is one.
+        package var content: Member? {
             switch self {
-            case .identify: "identifiers"
-            case .switchContact: "switch"
-            case .registerDevice: "device"
-            case .changeAttributes: "changes"
-            case .changeTags: "tags"
-            case .changeSubscription: "subscription"
-            case .setConsent: "consent"
-            case .track: "event"
-            case .readBack: "read"
-            case .unregister, .erase: ""
+            case .identify: .identifiers
+            case .switchContact: .switch
+            case .registerDevice: .device
+            case .changeAttributes: .changes
+            case .changeTags: .tags
+            case .changeSubscription: .subscription
+            case .setConsent: .consent
+            case .track: .event
+            case .readBack: .read
+            case .unregister, .erase: nil
             }
         }
     }
@@ -269,75 +243,52 @@ public enum Action: ScannedValue {
         }
     }
 
+    package enum Member: MemberName, MemberTable {
+        case kind, identifiers, `switch`, device, changes, tags, subscription, consent, event, read
+    }
+
     public init(json: JSONValue, at path: String) throws(ModelError) {
+        var json = json
         // Accepts the former name of an unregistration, which files may contain that people wrote before it changed.
-        let isFormerName = json["kind"]?.string == "farewell"
-        let kind: Kind = isFormerName ? .unregister : try ObjectReader(json, at: path, known: nil).required("kind")
-        let content = kind.content.description
-        let reader = try ObjectReader(json, at: path, known: ["kind"] + (content.isEmpty ? [] : [content]))
-        switch kind {
-        case .identify: self = .identify(try reader.required(content))
-        case .switchContact: self = .switchContact(try reader.required(content))
-        case .registerDevice: self = .registerDevice(try reader.required(content))
-        case .changeAttributes:
-            guard reader.object[content] != nil else {
-                throw ModelError(
-                    path: path.dot(content),
-                    reason: "is missing",
-                    remedy: "Add the attributes that change."
-                )
-            }
-            self = .changeAttributes(try reader.dictionary(content))
-        case .changeTags: self = .changeTags(try reader.required(content))
-        case .changeSubscription: self = .changeSubscription(try reader.required(content))
-        case .setConsent: self = .setConsent(try reader.required(content))
-        case .track: self = .track(try reader.required(content))
+        if var object = json.object, object[Member.kind.name]?.string == "farewell" {
+            object[Member.kind.name] = .string(Kind.unregister.rawValue)
+            json = .object(object)
+        }
+        let kind = try ObjectReader(json, at: path, known: nil).required(Member.kind, as: Kind.self)
+        let known = [.kind, kind.content].compactMap { $0?.name }
+        var reader = try ObjectReader(json, at: path, known: known)
+        try self.init(members: &reader)
+    }
+
+    package init<Reader: MemberReader & ~Copyable>(members reader: inout Reader) throws(Reader.Failure) {
+        switch try reader.required(Member.kind, usual: Kind.track) {
+        case .identify: self = .identify(try reader.required(Member.identifiers))
+        case .switchContact: self = .switchContact(try reader.required(Member.switch))
+        case .registerDevice: self = .registerDevice(try reader.required(Member.device))
+        case .changeAttributes: self = .changeAttributes(try reader.requiredDictionary(Member.changes))
+        case .changeTags: self = .changeTags(try reader.required(Member.tags))
+        case .changeSubscription: self = .changeSubscription(try reader.required(Member.subscription))
+        case .setConsent: self = .setConsent(try reader.required(Member.consent))
+        case .track: self = .track(try reader.required(Member.event))
         case .unregister: self = .unregister
         case .erase: self = .erase
-        case .readBack: self = .readBack(try reader.required(content))
+        case .readBack: self = .readBack(try reader.required(Member.read))
         }
     }
 
-    package init(scanning scanner: inout JSONScanner) throws(NotPlain) {
-        try scanner.beginObject()
-        guard scanner.takesName("kind") else { throw NotPlain() }
-        // Fast path: the most frequent kind is not looked up.
-        let kind = scanner.takesString("track") ? Kind.track : try Kind(scanning: &scanner)
-        let content = kind.content
-        switch kind {
-        case .identify: self = .identify(try scanner.required(content))
-        case .switchContact: self = .switchContact(try scanner.required(content))
-        case .registerDevice: self = .registerDevice(try scanner.required(content))
-        case .changeAttributes:
-            guard scanner.takesName(content) else { throw NotPlain() }
-            self = .changeAttributes(try scanner.dictionary())
-        case .changeTags: self = .changeTags(try scanner.required(content))
-        case .changeSubscription: self = .changeSubscription(try scanner.required(content))
-        case .setConsent: self = .setConsent(try scanner.required(content))
-        case .track: self = .track(try scanner.required(content))
-        case .unregister: self = .unregister
-        case .erase: self = .erase
-        case .readBack: self = .readBack(try scanner.required(content))
-        }
-        try scanner.endObject()
-    }
-
-    public func write(to writer: inout JSONWriter) {
-        writer.beginObject()
-        writer.member(known: "kind", kind)
-        let content = kind.content
+    package func write(members writer: inout JSONWriter) {
+        writer.member(Member.kind, kind)
         switch self {
-        case .identify(let identifiers): writer.member(known: content, identifiers)
-        case .switchContact(let change): writer.member(known: content, change)
-        case .registerDevice(let device): writer.member(known: content, device)
-        case .changeAttributes(let changes): writer.member(known: content, changes)
-        case .changeTags(let change): writer.member(known: content, change)
-        case .changeSubscription(let subscription): writer.member(known: content, subscription)
-        case .setConsent(let consent): writer.member(known: content, consent)
-        case .track(let event): writer.member(known: content, event)
-        case .readBack(let request): writer.member(known: content, request)
+        case .identify(let identifiers): writer.member(Member.identifiers, identifiers)
+        case .switchContact(let change): writer.member(Member.switch, change)
+        case .registerDevice(let device): writer.member(Member.device, device)
+        case .changeAttributes(let changes): writer.member(Member.changes, changes)
+        case .changeTags(let change): writer.member(Member.tags, change)
+        case .changeSubscription(let subscription): writer.member(Member.subscription, subscription)
+        case .setConsent(let consent): writer.member(Member.consent, consent)
+        case .track(let event): writer.member(Member.event, event)
+        case .readBack(let request): writer.member(Member.read, request)
         case .unregister, .erase: break
         }
-        writer.endObject()
     }
 }

@@ -4,7 +4,7 @@ import PatchbayJSON
 ///
 /// A person's refusals apply again when the person returns. A denial of the purpose profile is not kept, because a person who
 /// logs in asks to be known.
-struct FormerPerson: ScannedValue {
+struct FormerPerson: ObjectValue {
     /// The contact by which the person was known.
     var contact: String
     /// The person's last decision about push messages; a denied registration denies them. It applies while the vendor still has
@@ -28,34 +28,22 @@ struct FormerPerson: ScannedValue {
             .sorted { $0.key < $1.key }
     }
 
-    init(json: JSONValue, at path: String) throws(ModelError) {
-        let reader = try ObjectReader(
-            json,
-            at: path,
-            known: ["contact", "pushMessages", "denials", "subscriptions"]
-        )
-        contact = try reader.required("contact")
-        pushMessages = try reader.optional("pushMessages") ?? .unknown
-        denials = try reader.list("denials")
-        subscriptions = try reader.list("subscriptions")
+    package enum Member: MemberName, MemberTable {
+        case contact, pushMessages, denials, subscriptions
     }
 
-    init(scanning scanner: inout JSONScanner) throws(NotPlain) {
-        try scanner.beginObject()
-        contact = try scanner.required("contact")
-        pushMessages = try scanner.optional("pushMessages") ?? .unknown
-        denials = try scanner.list("denials")
-        subscriptions = try scanner.list("subscriptions")
-        try scanner.endObject()
+    package init<Reader: MemberReader & ~Copyable>(members reader: inout Reader) throws(Reader.Failure) {
+        contact = try reader.required(Member.contact)
+        pushMessages = try reader.optional(Member.pushMessages) ?? .unknown
+        denials = try reader.list(Member.denials)
+        subscriptions = try reader.list(Member.subscriptions)
     }
 
-    func write(to writer: inout JSONWriter) {
-        writer.beginObject()
-        writer.member(known: "contact", contact)
-        if pushMessages != .unknown { writer.member(known: "pushMessages", pushMessages) }
-        writer.member(known: "denials", ifNotEmpty: denials)
-        writer.member(known: "subscriptions", ifNotEmpty: subscriptions)
-        writer.endObject()
+    package func write(members writer: inout JSONWriter) {
+        writer.member(Member.contact, contact)
+        if pushMessages != .unknown { writer.member(Member.pushMessages, pushMessages) }
+        writer.member(Member.denials, ifNotEmpty: denials)
+        writer.member(Member.subscriptions, ifNotEmpty: subscriptions)
     }
 }
 

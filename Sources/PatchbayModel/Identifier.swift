@@ -1,4 +1,4 @@
-public import PatchbayJSON
+package import PatchbayJSON
 
 /// A kind of identifier. The set is open.
 public struct IdentifierKind: NeutralKey {
@@ -14,7 +14,7 @@ public struct IdentifierKind: NeutralKey {
 }
 
 /// An identifier of a person.
-public struct Identifier: ScannedValue {
+public struct Identifier: ObjectValue {
     /// The kind of the identifier.
     public var kind: IdentifierKind
     /// The identifier, exactly as given.
@@ -33,24 +33,18 @@ public struct Identifier: ScannedValue {
         hasher.combine(ScalarString(value))
     }
 
-    public init(json: JSONValue, at path: String) throws(ModelError) {
-        let reader = try ObjectReader(json, at: path, known: ["kind", "value"])
-        kind = try reader.required("kind")
-        value = try reader.required("value")
+    package enum Member: MemberName, MemberTable {
+        case kind, value
     }
 
-    package init(scanning scanner: inout JSONScanner) throws(NotPlain) {
-        try scanner.beginObject()
-        kind = try scanner.required("kind")
-        value = try scanner.required("value")
-        try scanner.endObject()
+    package init<Reader: MemberReader & ~Copyable>(members reader: inout Reader) throws(Reader.Failure) {
+        kind = try reader.required(Member.kind)
+        value = try reader.required(Member.value)
     }
 
-    public func write(to writer: inout JSONWriter) {
-        writer.beginObject()
-        writer.member(known: "kind", kind)
-        writer.member(known: "value", value)
-        writer.endObject()
+    package func write(members writer: inout JSONWriter) {
+        writer.member(Member.kind, kind)
+        writer.member(Member.value, value)
     }
 }
 

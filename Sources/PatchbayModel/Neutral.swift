@@ -97,12 +97,16 @@ public struct ObjectReader: Sendable {
         }
     }
 
+    func missing(_ name: String) -> ModelError {
+        ModelError(path: path.dot(name), reason: ModelError.missing, remedy: "Add it.")
+    }
+
     /// Reads a required member.
     public func required<Value: NeutralValue>(_ name: String, as type: Value.Type = Value.self) throws(ModelError)
         -> Value
     {
         guard let json = object[name] else {
-            throw ModelError(path: path.dot(name), reason: ModelError.missing, remedy: "Add it.")
+            throw missing(name)
         }
         return try Value(json: json, at: path.dot(name))
     }
@@ -336,7 +340,7 @@ extension JSONWriter {
     }
 
     /// Writes a dictionary as an object sorted by name.
-    private mutating func values<Key: NeutralKey, Value: NeutralValue>(_ values: [Key: Value]) {
+    mutating func values<Key: NeutralKey, Value: NeutralValue>(_ values: [Key: Value]) {
         beginObject()
         values.withPlacesInOrder { places in
             for place in places {
@@ -345,52 +349,5 @@ extension JSONWriter {
             }
         }
         endObject()
-    }
-}
-
-// The same methods for names that are string literals in this package.
-extension JSONWriter {
-    package mutating func member(known name: StaticString, _ value: some NeutralValue) {
-        self.name(known: name)
-        value.write(to: &self)
-    }
-
-    package mutating func member(known name: StaticString, _ value: String) { member(known: name, string: value) }
-
-    package mutating func member<Word: NeutralValue & RawRepresentable<String>>(known name: StaticString, _ value: Word)
-    {
-        member(known: name, string: value.rawValue)
-    }
-
-    package mutating func member<Value: NeutralValue>(known name: StaticString, ifPresent value: Value?) {
-        if let value { member(known: name, value) }
-    }
-
-    package mutating func member(known name: StaticString, ifPresent value: String?) {
-        if let value { member(known: name, string: value) }
-    }
-
-    package mutating func member<Word: NeutralValue & RawRepresentable<String>>(
-        known name: StaticString,
-        ifPresent value: Word?
-    ) {
-        if let value { member(known: name, string: value.rawValue) }
-    }
-
-    package mutating func member<Value: NeutralValue>(known name: StaticString, ifNotEmpty values: [Value]) {
-        if !values.isEmpty { member(known: name, values) }
-    }
-
-    package mutating func member<Key: NeutralKey, Value: NeutralValue>(
-        known name: StaticString,
-        ifNotEmpty values: [Key: Value]
-    ) {
-        if !values.isEmpty { member(known: name, values) }
-    }
-
-    package mutating func member<Key: NeutralKey, Value: NeutralValue>(known name: StaticString, _ values: [Key: Value])
-    {
-        self.name(known: name)
-        self.values(values)
     }
 }

@@ -55,38 +55,6 @@ extension Contact {
 }
 
 extension JSONScanner {
-    /// Reads a required member.
-    package mutating func required<Value: ScannedValue>(
-        _ name: StaticString,
-        as type: Value.Type = Value.self
-    ) throws(NotPlain) -> Value {
-        guard takesName(name) else { throw NotPlain() }
-        return try Value(scanning: &self)
-    }
-
-    /// Reads an optional member.
-    package mutating func optional<Value: ScannedValue>(
-        _ name: StaticString,
-        as type: Value.Type = Value.self
-    ) throws(NotPlain) -> Value? {
-        takesName(name) ? try Value(scanning: &self) : nil
-    }
-
-    /// Reads an optional list; an absent one is empty.
-    package mutating func list<Value: ScannedValue>(
-        _ name: StaticString,
-        of type: Value.Type = Value.self
-    ) throws(NotPlain) -> [Value] {
-        takesName(name) ? try [Value](scanning: &self) : []
-    }
-
-    /// Reads an optional object used as a dictionary; an absent one is empty.
-    package mutating func dictionary<Key: NeutralKey, Value: ScannedValue>(
-        _ name: StaticString
-    ) throws(NotPlain) -> [Key: Value] {
-        takesName(name) ? try dictionary() : [:]
-    }
-
     /// Reads an object used as a dictionary.
     package mutating func dictionary<Key: NeutralKey, Value: ScannedValue>() throws(NotPlain) -> [Key: Value] {
         try beginObject()

@@ -1,4 +1,4 @@
-public import PatchbayJSON
+package import PatchbayJSON
 
 /// The last neutral state of one subject, combined from all of its captured operations.
 ///
@@ -6,7 +6,7 @@ public import PatchbayJSON
 /// contains the app's values, whether or not a vendor accepted them. When another person logs in, or the known person logs out,
 /// the attributes, tags, subscriptions, and consents of the previous person are removed and never apply to the next one. A
 /// person's refusals apply again when that person returns.
-public struct SubjectSnapshot: ScannedValue {
+public struct SubjectSnapshot: ObjectValue {
     /// The contact who was logged in last, which selects the credential for replayed operations.
     public var contact: String?
     /// The person's identifiers, the newest of each kind.
@@ -199,63 +199,41 @@ public struct SubjectSnapshot: ScannedValue {
         return (words.first { $0.channel == channel } ?? words.first { $0.channel == nil })?.state ?? .unknown
     }
 
-    private static let known = [
-        "contact", "identifiers", "attributes", "tags", "subscriptions", "consents", "device", "deviceContact",
-        "switch", "cameAfter", "personChanges", "formerPeople",
-    ]
-
-    public init(json: JSONValue, at path: String) throws(ModelError) {
-        let reader = try ObjectReader(json, at: path, known: Self.known)
-        contact = try reader.optional("contact")
-        identifiers = try reader.list("identifiers")
-        attributes = try reader.dictionary("attributes")
-        tags = Set(try reader.list("tags", of: Tag.self))
-        for subscription in try reader.list("subscriptions", of: Subscription.self) {
-            subscriptions[subscription.key] = subscription
-        }
-        consents = try reader.list("consents")
-        device = try reader.optional("device")
-        deviceContact = try reader.optional("deviceContact")
-        contactSwitch = try reader.optional("switch")
-        cameAfter = try reader.optional("cameAfter")
-        personChanges = try reader.list("personChanges")
-        formerPeople = try reader.list("formerPeople")
+    package enum Member: MemberName, MemberTable {
+        case contact, identifiers, attributes, tags, subscriptions, consents, device, deviceContact, `switch`
+        case cameAfter, personChanges, formerPeople
     }
 
-    package init(scanning scanner: inout JSONScanner) throws(NotPlain) {
-        try scanner.beginObject()
-        contact = try scanner.optional("contact")
-        identifiers = try scanner.list("identifiers")
-        attributes = try scanner.dictionary("attributes")
-        tags = Set(try scanner.list("tags", of: Tag.self))
-        for subscription in try scanner.list("subscriptions", of: Subscription.self) {
+    package init<Reader: MemberReader & ~Copyable>(members reader: inout Reader) throws(Reader.Failure) {
+        contact = try reader.optional(Member.contact)
+        identifiers = try reader.list(Member.identifiers)
+        attributes = try reader.dictionary(Member.attributes)
+        tags = Set(try reader.list(Member.tags, of: Tag.self))
+        for subscription in try reader.list(Member.subscriptions, of: Subscription.self) {
             subscriptions[subscription.key] = subscription
         }
-        consents = try scanner.list("consents")
-        device = try scanner.optional("device")
-        deviceContact = try scanner.optional("deviceContact")
-        contactSwitch = try scanner.optional("switch")
-        cameAfter = try scanner.optional("cameAfter")
-        personChanges = try scanner.list("personChanges")
-        formerPeople = try scanner.list("formerPeople")
-        try scanner.endObject()
+        consents = try reader.list(Member.consents)
+        device = try reader.optional(Member.device)
+        deviceContact = try reader.optional(Member.deviceContact)
+        contactSwitch = try reader.optional(Member.switch)
+        cameAfter = try reader.optional(Member.cameAfter)
+        personChanges = try reader.list(Member.personChanges)
+        formerPeople = try reader.list(Member.formerPeople)
     }
 
-    public func write(to writer: inout JSONWriter) {
-        writer.beginObject()
-        writer.member(known: "contact", ifPresent: contact)
-        writer.member(known: "identifiers", ifNotEmpty: identifiers)
-        writer.member(known: "attributes", ifNotEmpty: attributes)
-        writer.member(known: "tags", ifNotEmpty: tags.sorted())
-        writer.member(known: "subscriptions", ifNotEmpty: subscriptions.sorted { $0.key < $1.key }.map(\.value))
-        writer.member(known: "consents", ifNotEmpty: consents)
-        writer.member(known: "device", ifPresent: device)
-        writer.member(known: "deviceContact", ifPresent: deviceContact)
-        writer.member(known: "switch", ifPresent: contactSwitch)
-        if let cameAfter { writer.member(known: "cameAfter", cameAfter) }
-        writer.member(known: "personChanges", ifNotEmpty: personChanges)
-        writer.member(known: "formerPeople", ifNotEmpty: formerPeople)
-        writer.endObject()
+    package func write(members writer: inout JSONWriter) {
+        writer.member(Member.contact, ifPresent: contact)
+        writer.member(Member.identifiers, ifNotEmpty: identifiers)
+        writer.member(Member.attributes, ifNotEmpty: attributes)
+        writer.member(Member.tags, ifNotEmpty: tags.sorted())
+        writer.member(Member.subscriptions, ifNotEmpty: subscriptions.sorted { $0.key < $1.key }.map(\.value))
+        writer.member(Member.consents, ifNotEmpty: consents)
+        writer.member(Member.device, ifPresent: device)
+        writer.member(Member.deviceContact, ifPresent: deviceContact)
+        writer.member(Member.switch, ifPresent: contactSwitch)
+        if let cameAfter { writer.member(Member.cameAfter, cameAfter) }
+        writer.member(Member.personChanges, ifNotEmpty: personChanges)
+        writer.member(Member.formerPeople, ifNotEmpty: formerPeople)
     }
 }
 

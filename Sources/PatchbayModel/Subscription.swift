@@ -16,7 +16,7 @@ public struct Channel: NeutralKey {
 }
 
 /// A person's subscription to messages about a topic on a channel, with its evidence.
-public struct Subscription: ScannedValue {
+public struct Subscription: ObjectValue {
     /// The state of a subscription.
     public enum State: String, NeutralWord, Codable {
         /// The person has opted in.
@@ -90,40 +90,28 @@ public struct Subscription: ScannedValue {
     /// The channel and topic.
     public var key: Key { Key(channel: channel, topic: topic) }
 
-    public init(json: JSONValue, at path: String) throws(ModelError) {
-        let known = ["channel", "topic", "state", "changedAt", "source", "evidence", "fields"]
-        let reader = try ObjectReader(json, at: path, known: known)
-        channel = try reader.required("channel")
-        topic = try reader.optional("topic")
-        state = try reader.required("state")
-        changedAt = try reader.optional("changedAt")
-        source = try reader.optional("source")
-        evidence = try reader.optional("evidence")
-        fields = try reader.dictionary("fields")
+    package enum Member: MemberName, MemberTable {
+        case channel, topic, state, changedAt, source, evidence, fields
     }
 
-    package init(scanning scanner: inout JSONScanner) throws(NotPlain) {
-        try scanner.beginObject()
-        channel = try scanner.required("channel")
-        topic = try scanner.optional("topic")
-        state = try scanner.required("state")
-        changedAt = try scanner.optional("changedAt")
-        source = try scanner.optional("source")
-        evidence = try scanner.optional("evidence")
-        fields = try scanner.dictionary("fields")
-        try scanner.endObject()
+    package init<Reader: MemberReader & ~Copyable>(members reader: inout Reader) throws(Reader.Failure) {
+        channel = try reader.required(Member.channel)
+        topic = try reader.optional(Member.topic)
+        state = try reader.required(Member.state)
+        changedAt = try reader.optional(Member.changedAt)
+        source = try reader.optional(Member.source)
+        evidence = try reader.optional(Member.evidence)
+        fields = try reader.dictionary(Member.fields)
     }
 
-    public func write(to writer: inout JSONWriter) {
-        writer.beginObject()
-        writer.member(known: "channel", channel)
-        writer.member(known: "topic", ifPresent: topic)
-        writer.member(known: "state", state)
-        writer.member(known: "changedAt", ifPresent: changedAt)
-        writer.member(known: "source", ifPresent: source)
-        writer.member(known: "evidence", ifPresent: evidence)
-        writer.member(known: "fields", ifNotEmpty: fields)
-        writer.endObject()
+    package func write(members writer: inout JSONWriter) {
+        writer.member(Member.channel, channel)
+        writer.member(Member.topic, ifPresent: topic)
+        writer.member(Member.state, state)
+        writer.member(Member.changedAt, ifPresent: changedAt)
+        writer.member(Member.source, ifPresent: source)
+        writer.member(Member.evidence, ifPresent: evidence)
+        writer.member(Member.fields, ifNotEmpty: fields)
     }
 }
 

@@ -1,4 +1,4 @@
-public import PatchbayJSON
+package import PatchbayJSON
 
 /// A label on a contact or its device: `sports`, `beta_tester`.
 public struct Tag: NeutralKey {
@@ -9,7 +9,7 @@ public struct Tag: NeutralKey {
 /// A change of tags: replaces all tags, or adds and removes some.
 ///
 /// If a tag is both added and removed, it is removed first and then added.
-public struct TagChange: ScannedValue {
+public struct TagChange: ObjectValue {
     /// The new set of tags; nil keeps the current one. Added and removed tags are applied to it.
     public var replace: [Tag]?
     /// The tags to add.
@@ -27,26 +27,19 @@ public struct TagChange: ScannedValue {
         (replace.map { Set($0) } ?? tags).subtracting(remove).union(add)
     }
 
-    public init(json: JSONValue, at path: String) throws(ModelError) {
-        let reader = try ObjectReader(json, at: path, known: ["replace", "add", "remove"])
-        replace = try reader.optional("replace")
-        add = try reader.list("add")
-        remove = try reader.list("remove")
+    package enum Member: MemberName, MemberTable {
+        case replace, add, remove
     }
 
-    package init(scanning scanner: inout JSONScanner) throws(NotPlain) {
-        try scanner.beginObject()
-        replace = try scanner.optional("replace")
-        add = try scanner.list("add")
-        remove = try scanner.list("remove")
-        try scanner.endObject()
+    package init<Reader: MemberReader & ~Copyable>(members reader: inout Reader) throws(Reader.Failure) {
+        replace = try reader.optional(Member.replace)
+        add = try reader.list(Member.add)
+        remove = try reader.list(Member.remove)
     }
 
-    public func write(to writer: inout JSONWriter) {
-        writer.beginObject()
-        writer.member(known: "replace", ifPresent: replace)
-        writer.member(known: "add", ifNotEmpty: add)
-        writer.member(known: "remove", ifNotEmpty: remove)
-        writer.endObject()
+    package func write(members writer: inout JSONWriter) {
+        writer.member(Member.replace, ifPresent: replace)
+        writer.member(Member.add, ifNotEmpty: add)
+        writer.member(Member.remove, ifNotEmpty: remove)
     }
 }

@@ -13,7 +13,7 @@ public enum PushInteraction: String, NeutralWord {
 }
 
 /// An event.
-public enum TrackingEvent: ScannedValue {
+public enum TrackingEvent: ObjectValue {
     /// A push notification event, with the raw payload, by which the sending vendor's adapter recognizes its own notifications.
     case push(PushInteraction, payload: JSONObject, actionID: String? = nil)
     /// The person viewed an in-app message.
@@ -44,79 +44,67 @@ public enum TrackingEvent: ScannedValue {
         }
     }
 
-    private static let members: [Kind: [String]] = [
-        .push: ["interaction", "payload", "actionID"],
-        .messageViewed: ["messageID"],
-        .messageClicked: ["messageID", "buttonID"],
-        .custom: ["name", "attributes"],
-    ]
+    package enum Member: MemberName, MemberTable {
+        case kind, interaction, payload, actionID, messageID, buttonID, name, attributes
+    }
+
+    /// The members of each kind, besides the kind.
+    package static func members(of kind: Kind) -> [Member] {
+        switch kind {
+        case .push: [.interaction, .payload, .actionID]
+        case .messageViewed: [.messageID]
+        case .messageClicked: [.messageID, .buttonID]
+        case .sessionStarted, .sessionEnded: []
+        case .custom: [.name, .attributes]
+        }
+    }
 
     public init(json: JSONValue, at path: String) throws(ModelError) {
-        let kind: Kind = try ObjectReader(json, at: path, known: nil).required("kind")
-        let reader = try ObjectReader(json, at: path, known: ["kind"] + (Self.members[kind] ?? []))
-        switch kind {
+        let kind = try ObjectReader(json, at: path, known: nil).required(Member.kind, as: Kind.self)
+        let known = [.kind] + Self.members(of: kind)
+        var reader = try ObjectReader(json, at: path, known: known.map(\.name))
+        try self.init(members: &reader)
+    }
+
+    package init<Reader: MemberReader & ~Copyable>(members reader: inout Reader) throws(Reader.Failure) {
+        switch try reader.required(Member.kind, usual: Kind.custom) {
         case .push:
             self = .push(
-                try reader.required("interaction"),
-                payload: try reader.required("payload"),
-                actionID: try reader.optional("actionID")
+                try reader.required(Member.interaction),
+                payload: try reader.required(Member.payload),
+                actionID: try reader.optional(Member.actionID)
             )
-        case .messageViewed: self = .messageViewed(messageID: try reader.required("messageID"))
+        case .messageViewed: self = .messageViewed(messageID: try reader.required(Member.messageID))
         case .messageClicked:
             self = .messageClicked(
-                messageID: try reader.required("messageID"),
-                buttonID: try reader.optional("buttonID")
+                messageID: try reader.required(Member.messageID),
+                buttonID: try reader.optional(Member.buttonID)
             )
         case .sessionStarted: self = .sessionStarted
         case .sessionEnded: self = .sessionEnded
         case .custom:
-            self = .custom(name: try reader.required("name"), attributes: try reader.dictionary("attributes"))
+            self = .custom(
+                name: try reader.required(Member.name),
+                attributes: try reader.dictionary(Member.attributes)
+            )
         }
     }
 
-    package init(scanning scanner: inout JSONScanner) throws(NotPlain) {
-        try scanner.beginObject()
-        guard scanner.takesName("kind") else { throw NotPlain() }
-        // Fast path: the most frequent kind is not looked up.
-        let kind = scanner.takesString("custom") ? Kind.custom : try Kind(scanning: &scanner)
-        switch kind {
-        case .push:
-            self = .push(
-                try scanner.required("interaction"),
-                payload: try scanner.required("payload"),
-                actionID: try scanner.optional("actionID")
-            )
-        case .messageViewed: self = .messageViewed(messageID: try scanner.required("messageID"))
-        case .messageClicked:
-            self = .messageClicked(
-                messageID: try scanner.required("messageID"),
-                buttonID: try scanner.optional("buttonID")
-            )
-        case .sessionStarted: self = .sessionStarted
-        case .sessionEnded: self = .sessionEnded
-        case .custom:
-            self = .custom(name: try scanner.required("name"), attributes: try scanner.dictionary("attributes"))
-        }
-        try scanner.endObject()
-    }
-
-    public func write(to writer: inout JSONWriter) {
-        writer.beginObject()
-        writer.member(known: "kind", kind)
+    package func write(members writer: inout JSONWriter) {
+        writer.member(Member.kind, kind)
         switch self {
         case .push(let interaction, let payload, let actionID):
-            writer.member(known: "interaction", interaction)
-            writer.member(known: "payload", payload)
-            writer.member(known: "actionID", ifPresent: actionID)
-        case .messageViewed(let messageID): writer.member(known: "messageID", messageID)
+            writer.member(Member.interaction, interaction)
+            writer.member(Member.payload, payload)
+            writer.member(Member.actionID, ifPresent: actionID)
+        case .messageViewed(let messageID): writer.member(Member.messageID, messageID)
         case .messageClicked(let messageID, let buttonID):
-            writer.member(known: "messageID", messageID)
-            writer.member(known: "buttonID", ifPresent: buttonID)
+            writer.member(Member.messageID, messageID)
+            writer.member(Member.buttonID, ifPresent: buttonID)
         case .sessionStarted, .sessionEnded: break
         case .custom(let name, let attributes):
-            writer.member(known: "name", name)
-            writer.member(known: "attributes", ifNotEmpty: attributes)
+            writer.member(Member.name, name)
+            writer.member(Member.attributes, ifNotEmpty: attributes)
         }
-        writer.endObject()
     }
 }

@@ -2,9 +2,9 @@ import CSQLite
 import PatchbaySystem
 
 /// A SQLite connection with its prepared statements. Closes everything when it is deallocated.
-final class Connection {
+package final class Connection {
     /// How the file is opened.
-    enum Mode {
+    package enum Mode {
         case readWrite, readOnly
         /// Reads a file that no process writes, without creating files beside it.
         case immutable
@@ -19,7 +19,7 @@ final class Connection {
     private var queries: [Statement?] = []
 
     /// Opens an existing database file, or a private database in memory.
-    init(_ location: OutboxLocation, _ mode: Mode) throws(OutboxError) {
+    package init(_ location: OutboxLocation, _ mode: Mode) throws(OutboxError) {
         let path: String
         switch location {
         case .file(let file): (path, name) = (file, file)
@@ -86,7 +86,7 @@ final class Connection {
     /// Returns the prepared statement for a query. It is prepared once.
     ///
     /// The caller resets it after use.
-    func statement(_ query: Query) throws(OutboxError) -> Statement {
+    package func statement(_ query: Query) throws(OutboxError) -> Statement {
         if query.number < queries.count, let known = queries[query.number] { return known }
         let made = try Statement(query.text, on: handle, name)
         let missing = query.number + 1 - queries.count
@@ -97,7 +97,9 @@ final class Connection {
 
     /// Runs a statement to completion and returns the number of changed rows.
     @discardableResult
-    func run(_ sql: String, _ values: SQLValue...) throws(OutboxError) -> Int { try run(statement(sql), values) }
+    package func run(_ sql: String, _ values: SQLValue...) throws(OutboxError) -> Int {
+        try run(statement(sql), values)
+    }
 
     /// Runs a statement to completion and returns the number of changed rows.
     @discardableResult
@@ -121,13 +123,13 @@ final class Connection {
     }
 
     /// Runs a script of several statements without bound values.
-    func script(_ sql: String) throws(OutboxError) {
+    package func script(_ sql: String) throws(OutboxError) {
         let result = sqlite3_exec(handle, sql, nil, nil, nil)
         if result != SQLITE_OK { throw sqliteError(handle, result, name) }
     }
 
     /// Returns the first column of the first row as a number; nil if there is no row or the value is NULL.
-    func number(_ sql: String, _ values: SQLValue...) throws(OutboxError) -> Int64? {
+    package func number(_ sql: String, _ values: SQLValue...) throws(OutboxError) -> Int64? {
         try number(statement(sql), values)
     }
 
@@ -143,7 +145,7 @@ final class Connection {
     }
 
     /// Returns the first column of the first row as text; nil if there is no row or the value is NULL.
-    func text(_ sql: String, _ values: SQLValue...) throws(OutboxError) -> String? {
+    package func text(_ sql: String, _ values: SQLValue...) throws(OutboxError) -> String? {
         try text(statement(sql), values)
     }
 
@@ -187,7 +189,7 @@ final class Connection {
     static let timeout: Int32 = 5_000
 
     /// Sets the busy timeout for another connection that writes, in milliseconds.
-    func setTimeout(_ milliseconds: Int32) { sqlite3_busy_timeout(handle, milliseconds) }
+    package func setTimeout(_ milliseconds: Int32) { sqlite3_busy_timeout(handle, milliseconds) }
 
     /// Retries `attempt` while another connection holds a lock for which SQLite's busy timeout does not apply.
     ///

@@ -1,7 +1,7 @@
 import PatchbaySystem
 
 /// An outbox file and the files that SQLite keeps beside it, as the operating system sees them.
-final class OutboxFile {
+package final class OutboxFile {
     let path: String
     private var identity: Identity?
 
@@ -219,7 +219,7 @@ final class OutboxFile {
         return bytes
     }
 
-    static func write(_ bytes: [UInt8], to path: String, at offset: Int) throws(OutboxError) {
+    package static func write(_ bytes: [UInt8], to path: String, at offset: Int) throws(OutboxError) {
         let descriptor = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw OutboxError(.io, "\(path) cannot be written: \(systemText()).") }
         defer { close(descriptor) }

@@ -355,7 +355,7 @@ extension OutboxStore {
 }
 
 /// Reads routes with their operations from the columns of one SELECT.
-enum RowReader {
+package enum RowReader {
     /// The columns of both tables in the order of the schema, each table's followed by its checksum.
     private static let columns = """
         SELECT \(Table.route.list("r.")), r.checksum, \(Table.operation.list("o.")), o.checksum
@@ -369,7 +369,7 @@ enum RowReader {
     static let one = Query(select + "WHERE r.sequence = ?1 AND r.provider = ?2")
     /// The rows of a provider in a range of sequences. The unary plus prevents SQLite from scanning all of the provider's
     /// routes.
-    static let range = Query(
+    package static let range = Query(
         select + "WHERE r.sequence BETWEEN ?1 AND ?2 AND +r.provider = ?3 ORDER BY r.sequence"
     )
     /// Operations of a subject first.

@@ -30,7 +30,7 @@ package final class OutboxStore {
     package var date: () -> Int64 = { 0 }
 
     /// The connection to the file; to an empty in-memory database while the store is suspended.
-    var connection: Connection
+    package internal(set) var connection: Connection
     let file: OutboxFile?
     let isReadOnly: Bool
     var synchronous: Durability?

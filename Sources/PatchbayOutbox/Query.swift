@@ -3,7 +3,7 @@ import Synchronization
 /// A frequently used SQL statement that is looked up by number instead of by its text.
 ///
 /// Create it once, as a `static let`.
-final class Query: Sendable {
+package final class Query: Sendable {
     let text: String
     /// The number of the query, unique in the process.
     let number: Int

@@ -2,7 +2,7 @@ import CSQLite
 import PatchbaySystem
 
 /// A value that is bound to a statement.
-enum SQLValue {
+package enum SQLValue {
     case null
     case integer(Int64)
     case text(String)
@@ -18,7 +18,7 @@ enum SQLValue {
 let transient = unsafeBitCast(-1, to: sqlite3_destructor_type.self)
 
 /// A prepared statement, finalized when it is deallocated.
-final class Statement {
+package final class Statement {
     private let handle: OpaquePointer
     private let connection: OpaquePointer
     private let name: String
@@ -145,7 +145,7 @@ final class Statement {
     }
 
     /// Returns the number of virtual machine steps of this statement since the last call.
-    func takeSteps() -> Int { Int(sqlite3_stmt_status(handle, SQLITE_STMTSTATUS_VM_STEP, 1)) }
+    package func takeSteps() -> Int { Int(sqlite3_stmt_status(handle, SQLITE_STMTSTATUS_VM_STEP, 1)) }
 
     /// Returns the value of a column of the current row.
     private func cell(_ column: Int32) -> Cell { Cell(sqlite3_column_value(handle, column)) }

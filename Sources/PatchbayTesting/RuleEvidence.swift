@@ -10,7 +10,7 @@ import Testing
 /// If the environment has `PATCHBAY_EVIDENCE=<folder>`, each passing test with claims appends one line per rule to a
 /// file of its process in that folder. A line is also appended for each rule when its first row is applied. Use the
 /// evidence only if all tests of the run passed.
-final class RuleEvidence: Sendable {
+package final class RuleEvidence: Sendable {
     /// The evidence of this test run; nil if the environment names no folder.
     static let ofRun: RuleEvidence? = {
         guard let folder = ProcessInfo.processInfo.environment["PATCHBAY_EVIDENCE"], !folder.isEmpty else { return nil }
@@ -27,7 +27,7 @@ final class RuleEvidence: Sendable {
     private let handle: Mutex<FileHandle>
 
     /// Creates the file of this process in a folder.
-    init(folder: URL) throws {
+    package init(folder: URL) throws {
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         let url = folder.appendingPathComponent("evidence-\(ProcessInfo.processInfo.processIdentifier).ndjson")
         try Data().write(to: url)
@@ -35,12 +35,12 @@ final class RuleEvidence: Sendable {
     }
 
     /// Adds the claims of a passing test.
-    func add(_ rules: [RuleID], shownBy test: String) {
+    package func add(_ rules: [RuleID], shownBy test: String) {
         write(rules.map { ["rule": .string($0.text), "test": .string(test)] })
     }
 
     /// Adds a rule that has an applied table row.
-    func add(applied rule: RuleID) { write([["applied": .string(rule.text)]]) }
+    package func add(applied rule: RuleID) { write([["applied": .string(rule.text)]]) }
 
     /// Appends lines with one call.
     private func write(_ lines: [JSONValue]) {
@@ -53,7 +53,7 @@ final class RuleEvidence: Sendable {
     }
 
     /// Returns the module, suites and function of a test, without the source location.
-    static func name(of test: Test) -> String {
+    package static func name(of test: Test) -> String {
         let place = "/\(test.sourceLocation.fileName):"
         let id = "\(test.id)"
         return id.range(of: place, options: .backwards).map { String(id[..<$0.lowerBound]) } ?? id

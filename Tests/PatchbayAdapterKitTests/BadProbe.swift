@@ -53,7 +53,12 @@ struct BadProbe: VendorAdapter {
             replies: ReplyTable(
                 [
                     .status(200...299, .accepted, rule: RuleID("bad", "1")),
-                    .reply("a body that never comes", .refused, rule: RuleID("bad", "1")) { $0.json?["never"] != nil },
+                    .reply(
+                        "a body that never comes",
+                        .refused,
+                        rule: RuleID("bad", "1"),
+                        where: .json("never", .exists)
+                    ),
                     .status(400...499, .refused, rule: RuleID("bad", "1")),
                 ],
                 otherwise: .otherwise(.retry, rule: RuleID("bad", "1"))

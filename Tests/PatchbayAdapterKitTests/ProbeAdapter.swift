@@ -60,7 +60,14 @@ struct ProbeAdapter: VendorAdapter {
                 replies: ReplyTable(
                     [
                         .webPage(.retry, waiting, rule: RuleID("probe", "1")),
-                        .reply("an error in a success", .refused, refused, rule: RuleID("probe", "1"), where: isError),
+                        .reply(
+                            "an error in a success",
+                            .refused,
+                            refused,
+                            rule: RuleID("probe", "1"),
+                            where: .success,
+                            .json("error", .exists)
+                        ),
                         .status(200...299, .accepted, rule: RuleID("probe", "1")),
                         .status(429...429, .retry, rule: RuleID("probe", "1")),
                         .status(400...499, .refused, refused, rule: RuleID("probe", "1")),

@@ -1,9 +1,8 @@
 import Foundation
 import PatchbayAdapterKit
 import PatchbayModel
+import PatchbayTesting
 import Testing
-
-@testable import PatchbayTesting
 
 @Suite("The rule trait") struct RuleTraitTests {
     @Test func `a claim that names no rule is an issue`() async throws {

@@ -184,7 +184,7 @@ private func rule(_ number: String) -> RuleID { RuleID("probe", number) }
 
     private static let replies = ReplyTable(
         [
-            .reply("a fault", .refused, rule: rule("1")) { $0.json?["fault"] != nil },
+            .reply("a fault", .refused, rule: rule("1"), where: .json("fault", .exists)),
             .status(200...299, .accepted, rule: rule("2")),
             .noAnswer(.retry, rule: rule("3")),
         ],

@@ -100,6 +100,23 @@ import Testing
         }
     }
 
+    @Test func `tests see the inside of their own modules only`() {
+        for file in Repository.files("Tests", "Adapters", "Examples") {
+            for line in file.lines {
+                let words = line.text.split(separator: " ")
+                guard words.starts(with: ["@testable", "import"]), let module = words.last else { continue }
+                let folders = file.path.split(separator: "/")
+                let isOwn =
+                    folders[0] == "Tests"
+                    ? folders[1] == "\(module)Tests" : module.hasPrefix("Patchbay\(folders[1])")
+                #expect(
+                    isOwn,
+                    "\(file.path):\(line.number) imports \(module) with @testable. Use what is package or public."
+                )
+            }
+        }
+    }
+
     @Test func `goldens are of known kinds`() {
         for vendor in Repository.folders(in: "Adapters") {
             let kinds = Set(Repository.folders(in: "Adapters/\(vendor)/Goldens"))

@@ -23,9 +23,6 @@ struct CallReply: Sendable {
         fault = isYes ? nil : text.flatMap { $0.isVendorNumber ? Int($0) : nil }
         if fault == nil, body["Fault"] == nil, result == nil { return nil }
     }
-
-    /// Whether the call failed.
-    var isNo: Bool { !isYes }
 }
 
 /// The meanings of the vendor's fault numbers.
@@ -67,20 +64,29 @@ enum FaultTable: Sendable {
     static var replies: [ReplyRow] {
         rows.map { row in
             let numbers = row.numbers.sorted().map(String.init).joined(separator: ", ")
-            return ReplyRow.reply("XML fault \(numbers)", row.meaning, row.finding, rule: row.rule) { reply in
-                reply.mayBeFault && CallReply(reply).flatMap(\.fault).map(row.numbers.contains) ?? false
-            }
+            return ReplyRow.reply(
+                "XML fault \(numbers)",
+                row.meaning,
+                row.finding,
+                rule: row.rule,
+                where: .success,
+                .xml("Envelope.Body.Fault.detail.error.errorid", .number(row.numbers.sorted().map { $0...$0 })),
+                .not(isYes)
+            )
         } + [
             .reply(
                 "any other XML fault, or SUCCESS that is not true",
                 .refused,
                 ServerFinding.fault,
-                rule: .acoustic("S10")
-            ) {
-                $0.isSuccess && CallReply($0)?.isNo ?? false
-            }
+                rule: .acoustic("S10"),
+                where: .success,
+                .any([.xml("Envelope.Body.Fault", .exists), .xml("Envelope.Body.RESULT", .exists)]),
+                .not(isYes)
+            )
         ]
     }
+
+    private static let isYes = ReplyCondition.xml("Envelope.Body.RESULT.SUCCESS", .text(["true"]))
 
     /// The table as Markdown.
     static var markdown: String {
@@ -100,8 +106,10 @@ extension ReplyTable {
                 "HTTP 200–299 with `generalErrors` or `fieldErrors`",
                 .refused,
                 ServerFinding.hiddenRefusal,
-                rule: .acoustic("S42")
-            ) { $0.isSuccess && $0.hidesRefusal },
+                rule: .acoustic("S42"),
+                where: .success,
+                .any(["meta.generalErrors", "meta.fieldErrors"].map { .json($0, .filled) })
+            ),
             .status(200...299, .accepted, rule: .acoustic("S10")),
             .status(401...401, .retry, ServerFinding.unauthenticated, rule: .acoustic("S3")),
             .status(403...403, .suspend, ServerFinding.forbidden, rule: .acoustic("S44")),
@@ -115,20 +123,4 @@ extension ReplyTable {
         otherwise: .otherwise(.refused, ServerFinding.refused, rule: .acoustic("S42")),
         codes: [.member("error")]
     )
-}
-
-extension WireResponse {
-    /// Whether the reply may be a fault. A success shows at the beginning, so it is not parsed for every fault number.
-    fileprivate var mayBeFault: Bool {
-        isSuccess && body.first == UInt8(ascii: "<")
-            && !String(decoding: body.prefix(64), as: UTF8.self).hasBytes(of: "<SUCCESS>TRUE<")
-    }
-
-    /// Whether a successful reply lists errors.
-    fileprivate var hidesRefusal: Bool {
-        guard body.first == UInt8(ascii: "{"), let meta = json?["meta"] else { return false }
-        let fields = meta["fieldErrors"]
-        return meta["generalErrors"]?.array?.isEmpty == false || fields?.object?.isEmpty == false
-            || fields?.array?.isEmpty == false
-    }
 }

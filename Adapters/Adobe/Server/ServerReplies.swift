@@ -1,6 +1,5 @@
 import PatchbayAdapterKit
 import PatchbayAdobe
-import PatchbayJSON
 
 /// The vendor's codes in error texts. They mark client errors, although the status is 500 (B27).
 enum VendorCode: Sendable {
@@ -20,26 +19,28 @@ enum VendorCode: Sendable {
         Row(code: "BAS-010040", what: "a value has another type", finding: ServerFinding.value),
     ]
 
+    /// The codes.
+    private static let codes = rows.map(\.code)
+
+    /// The reply contains a code, before any other known one.
+    static func comesFirst(_ code: String) -> ReplyCondition { .firstText(code, among: codes) }
+
     /// Returns the first known code in the text of a reply; nil if there is none.
     static func first(in reply: WireResponse) -> String? {
-        let body = reply.body.prefix(65_536)
-        var start = body.startIndex
-        // Each is three letters, a hyphen and six digits.
-        while let hyphen = body[start...].firstIndex(of: UInt8(ascii: "-")) {
-            start = hyphen + 1
-            guard hyphen >= 3, hyphen + 7 <= body.endIndex else { continue }
-            let word = body[(hyphen - 3)..<(hyphen + 7)]
-            if let row = rows.first(where: { $0.code.utf8.elementsEqual(word) }) { return row.code }
-        }
-        return nil
+        codes.first { comesFirst($0).holds(for: .replied(reply)) }
     }
 
     /// The table as rows of replies.
     static var replies: [ReplyRow] {
         rows.map { row in
-            .reply("HTTP 400–599 with `\(row.code)`, but 404", .refused, row.finding, rule: .adobe("B27")) {
-                (400...599).contains($0.status) && ![401, 403, 404].contains($0.status) && first(in: $0) == row.code
-            }
+            .reply(
+                "HTTP 400–599 with `\(row.code)`, but 404",
+                .refused,
+                row.finding,
+                rule: .adobe("B27"),
+                where: .any([400...400, 402...402, 405...599].map { .status($0) }),
+                comesFirst(row.code)
+            )
         }
     }
 
@@ -60,19 +61,30 @@ extension ReplyTable {
                 "HTTP 200–299 with `error_code`, with `code` and `message`, or with a known code",
                 .refused,
                 ServerFinding.hiddenRefusal,
-                rule: .adobe("B32")
-            ) { $0.isSuccess && $0.isRefusal },
+                rule: .adobe("B32"),
+                where: .success,
+                hiddenRefusal
+            ),
             .status(200...299, .accepted, rule: .adobe("B38")),
         ] + VendorCode.replies + [
-            .reply("HTTP 500 or 502 with a number as `code`", .suspend, ServerFinding.organization, rule: .adobe("B28"))
-            {
-                [500, 502].contains($0.status) && $0.json?["code"]?.integer != nil
-            },
+            .reply(
+                "HTTP 500 or 502 with a number as `code`",
+                .suspend,
+                ServerFinding.organization,
+                rule: .adobe("B28"),
+                where: .any([.status(500...500), .status(502...502)]),
+                .json("code", .number([]))
+            ),
             .status(401...401, .retry, ServerFinding.unauthenticated, rule: .adobe("B3")),
             .status(403...403, .suspend, ServerFinding.forbidden, rule: .adobe("B29")),
-            .reply("HTTP 404 with `RST-360011`", .refused, ServerFinding.absent, rule: .adobe("B27")) {
-                $0.status == 404 && VendorCode.first(in: $0) == "RST-360011"
-            },
+            .reply(
+                "HTTP 404 with `RST-360011`",
+                .refused,
+                ServerFinding.absent,
+                rule: .adobe("B27"),
+                where: .status(404...404),
+                VendorCode.comesFirst("RST-360011")
+            ),
             .status(404...404, .refused, ServerFinding.notFound, rule: .adobe("B32")),
             .status(408...408, .retry, ServerFinding.unavailable, rule: .adobe("B30")),
             .status(429...429, .retry, ServerFinding.tooOften, rule: .adobe("B30")),
@@ -83,13 +95,14 @@ extension ReplyTable {
         otherwise: .otherwise(.refused, ServerFinding.refused, rule: .adobe("B32")),
         codes: [.member("error_code"), .member("code")]
     )
-}
 
-extension WireResponse {
-    /// Whether a successful reply contains one of the known errors.
-    fileprivate var isRefusal: Bool {
-        guard let json else { return VendorCode.first(in: self) != nil }
-        if json.string != nil { return VendorCode.first(in: self) != nil }
-        return json["error_code"] != nil || json["code"]?.integer != nil && json["message"] != nil
-    }
+    /// One of the known errors in a successful reply. A known code counts if the body is text.
+    private static let hiddenRefusal = ReplyCondition.any([
+        .json("error_code", .exists),
+        .all([.json("code", .number([])), .json("message", .exists)]),
+        .all([
+            .any([.not(.json("", .exists)), .json("", .string)]),
+            .any(VendorCode.rows.map { VendorCode.comesFirst($0.code) }),
+        ]),
+    ])
 }

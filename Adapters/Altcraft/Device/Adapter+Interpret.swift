@@ -419,13 +419,13 @@ private final class Reading {
     /// The field that the vendor complains about, else the status: names and numbers alone.
     private var detail: String? {
         guard let reply = response else { return nil }
-        let field = ServerComplaint(reply)?.field.map { "field \($0), " } ?? ""
+        let field = reply.refusedField.map { "field \($0), " } ?? ""
         return "\(field)HTTP \(reply.status)"
     }
 
     /// The path of the field about which the vendor complains; empty if it is unknown.
     private var path: String {
-        guard let field = response.flatMap(ServerComplaint.init)?.field else { return "" }
+        guard let field = response?.refusedField else { return "" }
         let options = pending.operation.options[AltcraftDevice.descriptor.id] ?? [:]
         for name in ["profileFields", "customFields"] where options[name]?[field] != nil {
             return "options.altcraft".dot(name).dot(field)

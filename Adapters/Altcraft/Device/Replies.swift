@@ -5,23 +5,34 @@ extension ReplyTable {
     /// The meanings of the vendor's replies. Their text distinguishes the three known refusals.
     static let altcraft = ReplyTable(
         [
-            .reply("a web page with HTTP 200–299", .retry, .replyPage, rule: .altcraft("R13")) {
-                $0.isSuccess && $0.isWebPage
-            },
+            .reply(
+                "a web page with HTTP 200–299",
+                .retry,
+                .replyPage,
+                rule: .altcraft("R13"),
+                where: .success,
+                .webPage
+            ),
             .status(200...299, .accepted, rule: .altcraft("R1")),
             .status(401...401, .refused, .replyCredential, rule: .altcraft("R10")),
             .status(403...403, .refused, .replyCredential, rule: .altcraft("R10")),
             .status(300...399, .refused, .replyRedirect, rule: .altcraft("R4")),
             .status(500...599, .retry, .replyUnavailable, rule: .altcraft("R2")),
-            .reply("a subscription field is refused", .refused, .replySubscriptionField, rule: .altcraft("F16")) {
-                ServerComplaint($0)?.isSubscriptionField ?? false
-            },
-            .reply("a category is refused", .refused, .replyCategory, rule: .altcraft("F17")) {
-                ServerComplaint($0)?.isCategory ?? false
-            },
-            .reply("a profile field is refused", .refused, .replyField, rule: .altcraft("F15")) {
-                ServerComplaint($0)?.isProfileField ?? false
-            },
+            .reply(
+                "a subscription field is refused",
+                .refused,
+                .replySubscriptionField,
+                rule: .altcraft("F16"),
+                where: .errorText("failed convert custom field")
+            ),
+            .reply(
+                "a category is refused",
+                .refused,
+                .replyCategory,
+                rule: .altcraft("F17"),
+                where: .errorText("category not found in resource")
+            ),
+            .profileField,
             .noAnswer(.retry, .noReply, rule: .altcraft("R3")),
         ],
         otherwise: .otherwise(.refused, .replyRefused, rule: .altcraft("R4")),
@@ -30,26 +41,27 @@ extension ReplyTable {
     )
 }
 
-/// A complaint of the vendor, read from the error text.
-package struct ServerComplaint {
-    private let text: String
+extension ReplyCondition {
+    /// The vendor's error text contains a text.
+    fileprivate static func errorText(_ text: String) -> ReplyCondition { .json("error_text", .contains(text)) }
+}
 
-    /// Reads the error text of a reply; nil if it has none.
-    package init?(_ response: WireResponse) {
-        guard let text = response.json?["error_text"]?.string, !text.isEmpty else { return nil }
-        self.text = text
-    }
+extension ReplyRow {
+    /// The refusal of a profile field, which both APIs express alike.
+    package static let profileField = reply(
+        "a profile field is refused",
+        .refused,
+        .replyField,
+        rule: .altcraft("F15"),
+        where: .errorText(": Incorrect field")
+    )
+}
 
-    /// Whether a profile field is wrong.
-    package var isProfileField: Bool { text.contains(": Incorrect field") }
-    /// Whether a subscription field is wrong.
-    var isSubscriptionField: Bool { text.contains("failed convert custom field") }
-    /// Whether a category is wrong.
-    var isCategory: Bool { text.contains("category not found in resource") }
-
-    /// The field that it names, if it names one.
-    var field: String? {
-        guard let start = text.firstRange(of: "field \"")?.upperBound, let end = text[start...].firstIndex(of: "\"")
+extension WireResponse {
+    /// The field that the vendor's error text names; nil if it names none.
+    var refusedField: String? {
+        guard let text = json?["error_text"]?.string, let start = text.firstRange(of: "field \"")?.upperBound,
+            let end = text[start...].firstIndex(of: "\"")
         else { return nil }
         return String(text[start..<end])
     }

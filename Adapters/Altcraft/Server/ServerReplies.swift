@@ -8,10 +8,15 @@ extension ReplyTable {
     static let altcraftServer = ReplyTable(
         [
             .webPage(.retry, ServerFinding.page, rule: .altcraft("V23")),
-            .reply("success without JSON", .retry, ServerFinding.unreadable, rule: .altcraft("V23")) {
-                $0.isSuccess && $0.json?.object == nil
-            },
-            .reply("HTTP 200–299 with `error` 0", .accepted, rule: .altcraft("V10")) { $0.isSuccess && $0.code == 0 },
+            .reply(
+                "success without JSON",
+                .retry,
+                ServerFinding.unreadable,
+                rule: .altcraft("V23"),
+                where: .success,
+                .not(.json("", .object))
+            ),
+            .reply("HTTP 200–299 with `error` 0", .accepted, rule: .altcraft("V10"), where: .success, .not(hasError)),
             code(401, .suspend, ServerFinding.unauthenticated, "V2"),
             code(402, .suspend, ServerFinding.tariff, "V10"),
             code(403, .suspend, ServerFinding.forbidden, "V10"),
@@ -19,12 +24,14 @@ extension ReplyTable {
             code(408, .retry, ServerFinding.unavailable, "V22"),
             code(413, .refused, ServerFinding.tooLarge, "V7"),
             code(429, .retry, ServerFinding.tooOften, "V21"),
-            .reply("HTTP or `error` 500–599", .retry, ServerFinding.unavailable, rule: .altcraft("V22")) {
-                (500...599).contains($0.code)
-            },
-            .reply("a profile field is refused", .refused, FindingRow.replyField, rule: .altcraft("F15")) {
-                ServerComplaint($0)?.isProfileField ?? false
-            },
+            .reply(
+                "HTTP or `error` 500–599",
+                .retry,
+                ServerFinding.unavailable,
+                rule: .altcraft("V22"),
+                where: code(500...599)
+            ),
+            .profileField,
             .noAnswer(.retry, ServerFinding.noReply, rule: .altcraft("V22")),
         ],
         otherwise: .otherwise(.refused, ServerFinding.refused, rule: .altcraft("V10")),
@@ -32,6 +39,16 @@ extension ReplyTable {
     )
 
     private static func code(_ code: Int, _ meaning: ReplyMeaning, _ finding: FindingRow, _ rule: String) -> ReplyRow {
-        .reply("HTTP or `error` \(code)", meaning, finding, rule: .altcraft(rule)) { $0.code == code }
+        .reply("HTTP or `error` \(code)", meaning, finding, rule: .altcraft(rule), where: self.code(code...code))
     }
+
+    /// The vendor's error number, otherwise the status, is in a range of failures.
+    private static func code(_ range: ClosedRange<Int>) -> ReplyCondition {
+        .any([.json("error", .number([range])), .all([.not(hasError), .status(range)])])
+    }
+
+    /// The body has an error number other than 0.
+    private static let hasError = ReplyCondition.all([
+        .json("error", .number([])), .not(.json("error", .number([0...0]))),
+    ])
 }

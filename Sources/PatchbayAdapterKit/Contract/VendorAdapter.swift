@@ -78,7 +78,7 @@ extension VendorAdapter {
 }
 
 /// The kinds of requests that an adapter makes, as an enum of strings.
-public protocol AdapterEndpoint: RawRepresentable, Hashable, CaseIterable, Sendable where RawValue == String {
+public protocol AdapterEndpoint: RawRepresentable, Hashable, Codable, CaseIterable, Sendable where RawValue == String {
     /// Whether a request must be recorded before it is sent, because repeating it does harm or counts against a rule.
     ///
     /// After a crash during such a request, the engine first calls `interpret` with the outcome `interrupted`. Otherwise it

@@ -77,15 +77,15 @@ public protocol ServerAPIMemory: AdapterMemory {
     var server: ServerMemory { get set }
 }
 
-/// The tables of the base.
-public struct ServerConventions<Endpoint: AdapterEndpoint>: Sendable {
+/// The tables of the base, as plain values.
+public struct ServerConventions<Endpoint: AdapterEndpoint>: Hashable, Sendable, Codable {
     /// The meanings of replies.
     public let replies: ReplyTable
     /// The delays after failures and the lifetime of tokens.
     public let pace: TokenPolicy
     /// The request for a token, a maintenance request; nil if each request carries the credential of the settings.
     let tokenEndpoint: Endpoint?
-    let findings: any ServerFindings.Type
+    let findings: BaseFindings
 
     /// Creates conventions.
     ///
@@ -101,7 +101,21 @@ public struct ServerConventions<Endpoint: AdapterEndpoint>: Sendable {
         findings: any ServerFindings.Type
     ) {
         (self.replies, self.pace) = (replies, pace)
-        (self.tokenEndpoint, self.findings) = (tokenEndpoint, findings)
+        (self.tokenEndpoint, self.findings) = (tokenEndpoint, BaseFindings(of: findings))
+    }
+
+    /// The findings that the base reports.
+    struct BaseFindings: Hashable, Sendable, Codable {
+        let contactSwitch, device, consent, optionUnknown, closed, forbidden, refused: FindingRow
+        let tokenLater, tokenRefused, tokenRefusedTwice: FindingRow
+
+        init(of findings: any ServerFindings.Type) {
+            (contactSwitch, device, consent) = (findings.contactSwitch, findings.device, findings.consent)
+            (optionUnknown, closed) = (findings.optionUnknown, findings.closed)
+            (forbidden, refused) = (findings.forbidden, findings.refused)
+            (tokenLater, tokenRefused) = (findings.tokenLater, findings.tokenRefused)
+            tokenRefusedTwice = findings.tokenRefusedTwice
+        }
     }
 }
 

@@ -44,7 +44,7 @@ public struct ServerMemory: ServerAPIMemory {
 }
 
 /// How a vendor issues tokens, and how to wait after failures.
-public struct TokenPolicy: Sendable {
+public struct TokenPolicy: Hashable, Sendable, Codable {
     /// The delays after a failed request, for a token or with one.
     public let backoff: Backoff
     /// The lifetime of a token in seconds, if the vendor's reply does not state it.

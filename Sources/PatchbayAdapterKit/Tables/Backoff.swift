@@ -4,7 +4,7 @@ public import PatchbayModel
 ///
 /// The delays are documented by the vendor; if it documents none, the adapter chooses them. A later time that the server asks
 /// for takes precedence.
-public struct Backoff: Hashable, Sendable {
+public struct Backoff: Hashable, Sendable, Codable {
     /// The delays after the first, second, … failure. The last one repeats.
     public let delays: [Duration]
     /// The maximum jitter in either direction, as a fraction of the delay; 0 if the vendor's policy is exact. The last delay

@@ -1,4 +1,4 @@
-public import PatchbayJSON
+package import PatchbayJSON
 public import PatchbayModel
 
 /// The normalized error codes. The set is closed. A vendor's own code is stored in the finding's ``Finding/vendor``.
@@ -142,45 +142,31 @@ extension Finding: CustomStringConvertible {
     }
 }
 
-extension Finding: ScannedValue {
-    private static let known = ["code", "severity", "error", "path", "rule", "reason", "remedy", "vendor"]
-
-    public init(json: JSONValue, at path: String) throws(ModelError) {
-        let reader = try ObjectReader(json, at: path, known: Self.known)
-        code = try reader.required("code")
-        severity = try reader.required("severity")
-        error = try reader.optional("error")
-        self.path = try reader.optional("path") ?? ""
-        rule = try reader.optional("rule", as: String.self).flatMap(RuleID.init(text:))
-        reason = try reader.required("reason")
-        remedy = try reader.required("remedy")
-        vendor = try reader.optional("vendor")
+extension Finding: ObjectValue {
+    package enum Member: MemberName, MemberTable {
+        case code, severity, error, path, rule, reason, remedy, vendor
     }
 
-    package init(scanning scanner: inout JSONScanner) throws(NotPlain) {
-        try scanner.beginObject()
-        code = try scanner.required("code")
-        severity = try scanner.required("severity")
-        error = try scanner.optional("error")
-        path = try scanner.optional("path") ?? ""
-        rule = try scanner.optional("rule", as: String.self).flatMap(RuleID.init(text:))
-        reason = try scanner.required("reason")
-        remedy = try scanner.required("remedy")
-        vendor = try scanner.optional("vendor")
-        try scanner.endObject()
+    package init<Reader: MemberReader & ~Copyable>(members reader: inout Reader) throws(Reader.Failure) {
+        code = try reader.required(Member.code)
+        severity = try reader.required(Member.severity)
+        error = try reader.optional(Member.error)
+        path = try reader.optional(Member.path) ?? ""
+        rule = try reader.optional(Member.rule, as: String.self).flatMap(RuleID.init(text:))
+        reason = try reader.required(Member.reason)
+        remedy = try reader.required(Member.remedy)
+        vendor = try reader.optional(Member.vendor)
     }
 
-    public func write(to writer: inout JSONWriter) {
-        writer.beginObject()
-        writer.member(known: "code", code)
-        writer.member(known: "severity", severity)
-        writer.member(known: "error", ifPresent: error)
-        if !path.isEmpty { writer.member(known: "path", path) }
-        writer.member(known: "rule", ifPresent: rule?.text)
-        writer.member(known: "reason", reason)
-        writer.member(known: "remedy", remedy)
-        writer.member(known: "vendor", ifPresent: vendor)
-        writer.endObject()
+    package func write(members writer: inout JSONWriter) {
+        writer.member(Member.code, code)
+        writer.member(Member.severity, severity)
+        writer.member(Member.error, ifPresent: error)
+        if !path.isEmpty { writer.member(Member.path, path) }
+        writer.member(Member.rule, ifPresent: rule?.text)
+        writer.member(Member.reason, reason)
+        writer.member(Member.remedy, remedy)
+        writer.member(Member.vendor, ifPresent: vendor)
     }
 }
 
@@ -189,7 +175,7 @@ extension Finding.Severity: ScannedValue {}
 
 /// A row of an adapter's finding table: a finding without its path. It is a class, because rules pass rows on for every value
 /// that they check.
-public final class FindingRow: Hashable, Sendable {
+public final class FindingRow: Hashable, Sendable, Codable {
     /// The finding code, prefixed with the adapter's id: `vendor.attribute.reserved`.
     public let code: String
     /// The severity.
@@ -203,6 +189,20 @@ public final class FindingRow: Hashable, Sendable {
     /// The remedy.
     public let remedy: String
     private let sentence: String
+
+    private enum CodingKeys: String, CodingKey { case code, severity, error, rule, reason, remedy }
+
+    public convenience init(from decoder: any Decoder) throws {
+        let row = try decoder.container(keyedBy: CodingKeys.self)
+        self.init(
+            try row.decode(String.self, forKey: .code),
+            try row.decode(Finding.Severity.self, forKey: .severity),
+            try row.decodeIfPresent(ErrorCode.self, forKey: .error),
+            rule: try row.decodeIfPresent(RuleID.self, forKey: .rule),
+            reason: try row.decode(String.self, forKey: .reason),
+            remedy: try row.decode(String.self, forKey: .remedy)
+        )
+    }
 
     /// Creates a row.
     public init(

@@ -1,5 +1,5 @@
 /// The meaning of an outcome for the operations in the request.
-public enum ReplyMeaning: Hashable, Sendable {
+public enum ReplyMeaning: String, Hashable, Sendable, Codable {
     /// The vendor accepted the operations.
     case accepted
     /// A temporary failure; a repeat may succeed.
@@ -10,8 +10,8 @@ public enum ReplyMeaning: Hashable, Sendable {
     case suspend
 }
 
-/// One row of a reply table: the outcomes it matches, their meaning, and the finding to report.
-public struct ReplyRow: Sendable {
+/// One row of a reply table: the outcomes it matches, their meaning, and the finding to report. It is a plain value.
+public struct ReplyRow: Hashable, Sendable, Codable {
     /// A description of the outcomes, for example `HTTP 500–599`.
     public let when: String
     /// The meaning of the outcomes.
@@ -20,7 +20,20 @@ public struct ReplyRow: Sendable {
     public let rule: RuleID
     /// The finding to report; nil if there is no problem.
     public let finding: FindingRow?
-    let matches: @Sendable (Outcome) -> Bool
+    /// The condition that the outcomes meet.
+    public let condition: ReplyCondition
+
+    /// Creates a row.
+    public init(
+        when: String,
+        _ meaning: ReplyMeaning,
+        _ finding: FindingRow? = nil,
+        rule: RuleID,
+        _ condition: ReplyCondition
+    ) {
+        (self.when, self.meaning, self.finding, self.rule) = (when, meaning, finding, rule)
+        self.condition = condition
+    }
 
     /// Creates a row for outcomes whose status is in a range.
     public static func status(
@@ -30,9 +43,7 @@ public struct ReplyRow: Sendable {
         rule: RuleID
     ) -> ReplyRow {
         let name = range.count == 1 ? "HTTP \(range.lowerBound)" : "HTTP \(range.lowerBound)–\(range.upperBound)"
-        return ReplyRow(when: name, meaning: meaning, rule: rule, finding: finding) { outcome in
-            outcome.reply.map { range.contains($0.status) } ?? false
-        }
+        return ReplyRow(when: name, meaning, finding, rule: rule, .status(range))
     }
 
     /// Creates a row for replies that meet a condition, such as an error code in the body or a header.
@@ -41,24 +52,29 @@ public struct ReplyRow: Sendable {
         _ meaning: ReplyMeaning,
         _ finding: FindingRow? = nil,
         rule: RuleID,
-        where matches: @escaping @Sendable (WireResponse) -> Bool
+        where condition: ReplyCondition...
     ) -> ReplyRow {
-        ReplyRow(when: when, meaning: meaning, rule: rule, finding: finding) { $0.reply.map(matches) ?? false }
+        ReplyRow(when: when, meaning, finding, rule: rule, .all([.not(.noReply)] + condition))
+    }
+
+    /// Creates a row for a web page with a success status, or a redirect, which means that the request was not processed.
+    public static func webPage(_ meaning: ReplyMeaning, _ finding: FindingRow? = nil, rule: RuleID) -> ReplyRow {
+        ReplyRow(when: "a web page with HTTP 200–299, or a redirect", meaning, finding, rule: rule, .detour)
     }
 
     /// Creates a row for outcomes without a reply.
     public static func noAnswer(_ meaning: ReplyMeaning, _ finding: FindingRow? = nil, rule: RuleID) -> ReplyRow {
-        ReplyRow(when: "no answer", meaning: meaning, rule: rule, finding: finding) { $0.reply == nil }
+        ReplyRow(when: "no answer", meaning, finding, rule: rule, .noReply)
     }
 
     /// Creates a row for all other outcomes. It is the last row of a table.
     public static func otherwise(_ meaning: ReplyMeaning, _ finding: FindingRow? = nil, rule: RuleID) -> ReplyRow {
-        ReplyRow(when: "anything else", meaning: meaning, rule: rule, finding: finding) { _ in true }
+        ReplyRow(when: "anything else", meaning, finding, rule: rule, .all([]))
     }
 }
 
-/// The meanings of a vendor's replies. The first matching row applies; the last row matches everything.
-public struct ReplyTable: Sendable {
+/// The meanings of a vendor's replies. The first matching row applies; the last row matches everything. It is a plain value.
+public struct ReplyTable: Hashable, Sendable, Codable {
     /// The rows.
     public let rows: [ReplyRow]
     private let last: ReplyRow
@@ -91,13 +107,16 @@ public struct ReplyTable: Sendable {
 
     /// Returns the row that applies and records its rule as applied.
     public func row(for outcome: Outcome) -> ReplyRow {
-        let row = rows.first { $0.matches(outcome) } ?? last
+        let row = index(for: outcome).map { rows[$0] } ?? last
         row.rule.noteApplied()
         return row
     }
 
     /// Returns the index of the row that applies, without recording its rule.
-    public func index(for outcome: Outcome) -> Int? { rows.firstIndex { $0.matches(outcome) } }
+    public func index(for outcome: Outcome) -> Int? {
+        var body = ParsedBody(of: outcome.reply)
+        return rows.firstIndex { $0.condition.holds(for: &body) }
+    }
 
     /// The table as Markdown: reply, meaning, rule.
     public var markdown: String {

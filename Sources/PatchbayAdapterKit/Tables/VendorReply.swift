@@ -1,5 +1,5 @@
-public import PatchbayJSON
-public import PatchbayModel
+package import PatchbayJSON
+package import PatchbayModel
 
 /// The vendor's own error code and request id, which its support asks for.
 ///
@@ -81,32 +81,24 @@ public struct VendorReply: Hashable, Sendable {
     private static func isLetter(_ byte: UInt8) -> Bool { (0x61...0x7A).contains(byte | 0x20) }
 }
 
-extension VendorReply: ScannedValue {
-    public init(json: JSONValue, at path: String) throws(ModelError) {
-        let reader = try ObjectReader(json, at: path, known: ["status", "code", "requestId"])
+extension VendorReply: ObjectValue {
+    package enum Member: MemberName, MemberTable {
+        case status, code
+        case requestID = "requestId"
+    }
+
+    package init<Reader: MemberReader & ~Copyable>(members reader: inout Reader) throws(Reader.Failure) {
         self.init(
-            status: try reader.required("status"),
-            code: try reader.optional("code"),
-            requestID: try reader.optional("requestId")
+            status: try reader.required(Member.status),
+            code: try reader.optional(Member.code),
+            requestID: try reader.optional(Member.requestID)
         )
     }
 
-    package init(scanning scanner: inout JSONScanner) throws(NotPlain) {
-        try scanner.beginObject()
-        self.init(
-            status: try scanner.required("status"),
-            code: try scanner.optional("code"),
-            requestID: try scanner.optional("requestId")
-        )
-        try scanner.endObject()
-    }
-
-    public func write(to writer: inout JSONWriter) {
-        writer.beginObject()
-        writer.member(known: "status", status)
-        writer.member(known: "code", ifPresent: code)
-        writer.member(known: "requestId", ifPresent: requestID)
-        writer.endObject()
+    package func write(members writer: inout JSONWriter) {
+        writer.member(Member.status, status)
+        writer.member(Member.code, ifPresent: code)
+        writer.member(Member.requestID, ifPresent: requestID)
     }
 }
 
@@ -119,7 +111,7 @@ extension VendorReply: CustomStringConvertible {
 }
 
 /// A place in a reply, or in the request, that contains a code or an id.
-public enum ReplyPlace: Hashable, Sendable {
+public enum ReplyPlace: Hashable, Sendable, Codable {
     /// A header of the reply.
     case header(String)
     /// A member of the reply's JSON: `errorcode`, or `error.code`.

@@ -17,10 +17,3 @@ extension WireResponse {
         isSuccess && isWebPage || (300...399).contains(status) && self[header: "Location"] != nil
     }
 }
-
-extension ReplyRow {
-    /// Creates a row for a web page with a success status, or a redirect, which means that the request was not processed.
-    public static func webPage(_ meaning: ReplyMeaning, _ finding: FindingRow? = nil, rule: RuleID) -> ReplyRow {
-        .reply("a web page with HTTP 200–299, or a redirect", meaning, finding, rule: rule) { $0.isDetour }
-    }
-}

@@ -210,25 +210,33 @@ final class ConsentEvidence {
             let new = after?[subject]
             writer.reset()
             writer.beginObject()
-            writer.member(known: "contact", name ?? "")
+            write("contact", name ?? "")
             let digest = name == nil ? writer.bytes.count - 1 : nil
             writer.name(known: "record")
             let place = writer.bytes.count
             writer.raw("")
-            writer.member(known: "about", subject.isSubscription ? "subscription" : "consent")
-            writer.member(known: "purpose", subject.purpose.rawValue)
-            writer.member(known: "channel", ifPresent: subject.channel?.rawValue)
-            writer.member(known: "topic", ifPresent: subject.topic)
-            writer.member(known: "before", old?.text ?? "absent")
-            writer.member(known: "after", after == nil ? "unread" : new?.text ?? "absent")
-            writer.member(known: "changedAt", ifPresent: old?.changedAt)
-            writer.member(known: "source", ifPresent: old?.source)
-            writer.member(known: "rule", Self.rule(old, new, isRaised: raised.contains(subject), isRead: after != nil))
+            write("about", subject.isSubscription ? "subscription" : "consent")
+            write("purpose", subject.purpose.rawValue)
+            write("channel", subject.channel?.rawValue)
+            write("topic", subject.topic)
+            write("before", old?.text ?? "absent")
+            write("after", after == nil ? "unread" : new?.text ?? "absent")
+            if let changedAt = old?.changedAt {
+                writer.name(known: "changedAt")
+                changedAt.write(to: &writer)
+            }
+            write("source", old?.source)
+            write("rule", Self.rule(old, new, isRaised: raised.contains(subject), isRead: after != nil))
             if old?.text != new?.text, !codes.isEmpty { writer.member("findings", codes) }
             writer.endObject()
             writer.endLine()
             lines.add(writer.bytes, record: number, number: place, digest: digest)
         }
+    }
+
+    /// Writes a member unless it is nil.
+    private func write(_ name: StaticString, _ text: String?) {
+        if let text { writer.member(known: name, string: text) }
     }
 
     /// The reason for the state after the migration.

@@ -46,14 +46,14 @@ struct ChangingFacts {
 }
 
 /// The properties of a vendor for runs with changing facts.
-struct ChangingScene: Sendable {
+package struct ChangingScene: Sendable {
     /// The adapters, one for each variant of the settings.
-    let adapters: [any VendorAdapter]
-    let makeVendor: @Sendable () throws -> SimulatedVendor
+    package let adapters: [any VendorAdapter]
+    package let makeVendor: @Sendable () throws -> SimulatedVendor
     let action: @Sendable (Int, inout SeededGenerator) -> Action
-    let identities: @Sendable (String?) -> [Device.IdentityName: String]
+    package let identities: @Sendable (String?) -> [Device.IdentityName: String]
     let expiredCredential: @Sendable (String?) -> Secret?
-    let records: @Sendable (any Sendable) -> [VendorRecord]
+    package let records: @Sendable (any Sendable) -> [VendorRecord]
     let interactionCounts: @Sendable (any Sendable) -> [String: Int]?
     let retriesWhenWoken: Bool
     let capabilities: Capabilities

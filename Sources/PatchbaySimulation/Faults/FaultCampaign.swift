@@ -89,7 +89,7 @@ public struct FaultCampaign: Sendable {
     public func story(of seed: UInt64) throws -> [String] { try fewestSteps(of: seed)?.trace ?? [] }
 
     /// Returns a failing run with the fewest steps that lead to the same problem; nil if the seed has no problem.
-    func fewestSteps(of seed: UInt64) throws -> FaultSimulation? {
+    package func fewestSteps(of seed: UInt64) throws -> FaultSimulation? {
         try fewestSteps(of: seed, in: table.setup) ?? fewestSteps(of: seed, in: table.changingSetup)
     }
 
@@ -108,15 +108,15 @@ public struct FaultCampaign: Sendable {
     }
 
     /// Returns whether two problems are equal except for decimal and hexadecimal digits.
-    static func isLike(_ left: String, _ right: String) -> Bool {
+    package static func isLike(_ left: String, _ right: String) -> Bool {
         left.filter { !$0.isNumber && !$0.isHexDigit } == right.filter { !$0.isNumber && !$0.isHexDigit }
     }
 }
 
 /// Delta debugging: the reduction of a list to the elements that a failure needs.
-enum Reduction: Sendable {
+package enum Reduction: Sendable {
     /// Returns a part of the list that still fails and cannot be reduced further; the list itself if it does not fail.
-    static func least<Element>(_ all: [Element], failing: ([Element]) throws -> Bool) rethrows -> [Element] {
+    package static func least<Element>(_ all: [Element], failing: ([Element]) throws -> Bool) rethrows -> [Element] {
         var list = all
         var size = max(1, list.count / 2)
         while true {

@@ -21,7 +21,7 @@ public struct SceneAPI: Sendable {
     let waitsForApp: Set<String>
     let invariant: @Sendable (SceneStory, SimulatedVendor) -> [String]
     /// The properties of the vendor for runs with changing facts.
-    let changing: ChangingScene
+    package let changing: ChangingScene
 
     /// Creates an API from a test profile.
     ///

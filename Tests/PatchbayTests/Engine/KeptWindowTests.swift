@@ -1,10 +1,9 @@
 import Patchbay
 import PatchbayAdapterKit
 import PatchbayModel
+import PatchbayOutbox
 import PatchbaySimulation
 import Testing
-
-@testable import PatchbayOutbox
 
 @Suite("Windows are kept between plans (E7)") struct KeptWindowTests {
     private func readingCost(_ world: VirtualWorld) throws -> Int {

@@ -2,10 +2,9 @@ import Foundation
 import Patchbay
 import PatchbayAdapterKit
 import PatchbayModel
+import PatchbayOutbox
 import PatchbaySimulation
 import Testing
-
-@testable import PatchbayOutbox
 
 /// What a person allows, where the state that held it is lost.
 @Suite("Lost states") struct LostStateTests {

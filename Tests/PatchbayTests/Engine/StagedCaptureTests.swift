@@ -1,11 +1,9 @@
 import Patchbay
 import PatchbayAdapterKit
 import PatchbayModel
-
+import PatchbayOutbox
 import PatchbaySimulation
 import Testing
-
-@testable import PatchbayOutbox
 
 @Suite("Captures arrive, then they get their places") struct EngineObligationStagedCaptures {
     private struct Death: Error {}

@@ -2,10 +2,9 @@ import Foundation
 import Patchbay
 import PatchbayAdapterKit
 import PatchbayModel
+import PatchbayOutbox
 import Synchronization
 import Testing
-
-@testable import PatchbayOutbox
 
 @Suite("A client that the system suspends", .endsAtAll) struct SuspensionTests {
     private let folder = TemporaryFolder()

@@ -2,10 +2,9 @@ import Foundation
 import Patchbay
 import PatchbayAdapterKit
 import PatchbayModel
+import PatchbayOutbox
 import PatchbaySimulation
 import Testing
-
-@testable import PatchbayOutbox
 
 @Suite("What goes wrong is told", .endsAtAll) struct ToldTests {
     private let folder = TemporaryFolder()

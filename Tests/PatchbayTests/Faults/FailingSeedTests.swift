@@ -1,4 +1,4 @@
-@testable import PatchbaySimulation
+import PatchbaySimulation
 import Testing
 
 @Suite("A seed that fails") struct FailingSeedTests {

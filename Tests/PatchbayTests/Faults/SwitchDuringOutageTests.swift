@@ -1,9 +1,8 @@
 import Patchbay
 import PatchbayAdapterKit
 import PatchbayModel
+import PatchbaySimulation
 import Testing
-
-@testable import PatchbaySimulation
 
 /// A change of person waits in an outage, and meanwhile the configuration changes to another vendor: at every device API.
 @Suite("A switch during an outage") struct SwitchDuringOutageTests {

@@ -97,8 +97,10 @@ extension ReplyTable {
         "a redirect to another host",
         .retry,
         .replyPage,
-        rule: .adobe("Q12")
-    ) { (300...399).contains($0.status) && $0[header: "Location"] != nil }
+        rule: .adobe("Q12"),
+        where: .status(300...399),
+        .header("Location")
+    )
 
     /// Attributes: every 2xx is a success.
     static let adobePostbacks = ReplyTable(

@@ -285,9 +285,9 @@ public enum AttributeChange: ScannedValue {
     }
 
     public init(json: JSONValue, at path: String) throws(ModelError) {
-        let reader = try ObjectReader(json, at: path, known: Member.names)
+        let reader = try ObjectReader(json, at: path, members: Member.allCases)
         guard reader.object.count == 1, let (name, value) = reader.object.first.map({ ($0.name, $0.value) }),
-            let member = Member.allCases.first(where: { $0.name == name })
+            let member = Member.allCases.first(where: { $0.isNamed(name) })
         else {
             throw ModelError(
                 path: path,

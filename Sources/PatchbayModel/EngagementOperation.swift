@@ -78,7 +78,7 @@ public struct EngagementOperation: ObjectValue {
     }
 
     package init<Reader: MemberReader & ~Copyable>(members reader: inout Reader) throws(Reader.Failure) {
-        // Constants rather than members of self, because values that may still be discarded are copied only at the end.
+        // Constants rather than members of self: values are copied only when all of them have been read.
         let id: OperationID = try reader.required(Member.id)
         let subject: Subject = try reader.required(Member.subject)
         let contact: String? = try reader.optional(Member.contact)
@@ -255,8 +255,7 @@ public enum Action: ObjectValue {
             json = .object(object)
         }
         let kind = try ObjectReader(json, at: path, known: nil).required(Member.kind, as: Kind.self)
-        let known = [.kind, kind.content].compactMap { $0?.name }
-        var reader = try ObjectReader(json, at: path, known: known)
+        var reader = try ObjectReader(json, at: path, members: [Member.kind, kind.content].compactMap(\.self))
         try self.init(members: &reader)
     }
 

@@ -18,25 +18,32 @@ extension MemberTable {
     /// The name of the member.
     package var name: String { rawValue.text.description }
 
+    func isNamed(_ name: String) -> Bool {
+        let text = rawValue.text
+        let bytes = UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount)
+        return name.utf8.elementsEqual(bytes)
+    }
+
     /// The names of all members.
     package static var names: [String] { allCases.map(\.name) }
 }
 
-/// A value whose JSON form is an object. A table of its members and two functions give the reader of trees, the reader of
-/// bytes, the writer, and the check for unknown members.
+/// A value whose JSON form is an object.
+///
+/// The table of its members gives the check for unknown members. `init(members:)` reads them from a tree or from bytes.
 package protocol ObjectValue: ScannedValue {
     associatedtype Member: MemberTable
 
-    /// Reads the members in the order of the table.
+    /// Reads the members, in the order of the table.
     init<Reader: MemberReader & ~Copyable>(members reader: inout Reader) throws(Reader.Failure)
 
-    /// Writes the members in the order of the table.
+    /// Writes the members, in the order of the table.
     func write(members writer: inout JSONWriter)
 }
 
 extension ObjectValue {
     public init(json: JSONValue, at path: String) throws(ModelError) {
-        var reader = try ObjectReader(json, at: path, known: Member.names)
+        var reader = try ObjectReader(json, at: path, members: Member.allCases)
         try self.init(members: &reader)
     }
 
@@ -99,6 +106,18 @@ extension MemberReader where Self: ~Copyable {
 }
 
 extension ObjectReader: MemberReader {
+    /// Creates a reader for an object that may contain these members only.
+    ///
+    /// - Throws: ``ModelError`` if the value is not an object or contains an unknown member.
+    init<Member: MemberTable>(_ json: JSONValue, at path: String, members: some Collection<Member>) throws(ModelError) {
+        try self.init(json, at: path, known: nil)
+        let isKnown = { (name: String) in members.contains { $0.isNamed(name) } }
+        if !object.names.allSatisfy(isKnown) {
+            // Names are made for the error only.
+            try self.init(json, at: path, known: members.map(\.name))
+        }
+    }
+
     package func required<Value: ScannedValue>(_ member: some MemberTable, as type: Value.Type) throws(ModelError)
         -> Value
     {

@@ -97,6 +97,7 @@ public struct ObjectReader: Sendable {
         }
     }
 
+    /// The error for a required member that is missing.
     func missing(_ name: String) -> ModelError {
         ModelError(path: path.dot(name), reason: ModelError.missing, remedy: "Add it.")
     }

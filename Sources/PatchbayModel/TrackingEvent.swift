@@ -61,8 +61,7 @@ public enum TrackingEvent: ObjectValue {
 
     public init(json: JSONValue, at path: String) throws(ModelError) {
         let kind = try ObjectReader(json, at: path, known: nil).required(Member.kind, as: Kind.self)
-        let known = [.kind] + Self.members(of: kind)
-        var reader = try ObjectReader(json, at: path, known: known.map(\.name))
+        var reader = try ObjectReader(json, at: path, members: [.kind] + Self.members(of: kind))
         try self.init(members: &reader)
     }
 

@@ -22,12 +22,14 @@ import Testing
         (.firstText("B-2", among: ["A-1", "B-2"]), reply(500, "x A-1 y B-2"), false),
         (.firstText("B-2", among: ["A-1", "B-2"]), reply(500, ""), false),
     ])
-    func `a condition holds or does not`(_ row: (condition: ReplyCondition, outcome: Outcome, holds: Bool)) {
+    func `a condition on status, headers, and text holds where it should`(
+        _ row: (condition: ReplyCondition, outcome: Outcome, holds: Bool)
+    ) {
         #expect(row.condition.holds(for: row.outcome) == row.holds)
     }
 
     @Test(arguments: [
-        (path: "a.b", test: ReplyCondition.ValueTest.exists, json: #"{"a":{"b":null}}"#, holds: true),
+        (path: "a.b", test: ReplyCondition.JSONTest.exists, json: #"{"a":{"b":null}}"#, holds: true),
         ("a.b", .exists, #"{"a":[{"b":1}]}"#, false), ("a.*.b", .exists, #"{"a":[{},{"b":1}]}"#, true),
         ("", .exists, "[]", true), ("", .exists, "no JSON", false), ("", .object, "{}", true),
         ("", .object, "[]", false),
@@ -41,22 +43,22 @@ import Testing
         ("a", .text(["x"]), #"{"a":"X"}"#, false), ("a", .contains("b c"), #"{"a":"a b c"}"#, true),
         ("a", .contains("b c"), #"{"a":"a b"}"#, false),
     ])
-    func `a value of a JSON body is tested`(
-        _ row: (path: String, test: ReplyCondition.ValueTest, json: String, holds: Bool)
+    func `a JSON test accepts the values it names`(
+        _ row: (path: String, test: ReplyCondition.JSONTest, json: String, holds: Bool)
     ) {
         #expect(ReplyCondition.json(row.path, row.test).holds(for: Self.reply(200, row.json)) == row.holds)
     }
 
     @Test(arguments: [
-        (path: "r.a", test: ReplyCondition.ValueTest.exists, xml: "<r><a/></r>", holds: true),
+        (path: "r.a", test: ReplyCondition.TextTest.exists, xml: "<r><a/></r>", holds: true),
         ("a", .exists, "<r><a/></r>", false), ("r.a", .exists, "<r><a>", false), ("r.a", .exists, "{}", false),
-        ("r.a.b", .number([5...5]), "<r><a/><a><b> 5 </b></a></r>", true),
-        ("r.a", .number([5...5]), "<r><a>-5</a></r>", false),
-        ("r.a", .number([]), "<r><a/></r>", false), ("r.a", .text(["true"]), "<r><a> TRUE </a></r>", true),
-        ("r.a", .text(["true"]), "<r><a>false</a></r>", false),
+        ("r.a", .exists, "\u{FEFF}\n<r><a/></r>", true), ("r.a", .exists, "", false),
+        ("r.a.b", .number([5]), "<r><a><b> 5 </b></a></r>", true), ("r.a", .number([5]), "<r><a>-5</a></r>", false),
+        ("r.a", .number([5]), "<r><a>5</a><a>6</a></r>", true), ("r.a", .number([6]), "<r><a>5</a><a>6</a></r>", false),
+        ("r.a", .word("true"), "<r><a> TRUE </a></r>", true), ("r.a", .word("true"), "<r><a>false</a></r>", false),
     ])
-    func `an element of an XML body is tested`(
-        _ row: (path: String, test: ReplyCondition.ValueTest, xml: String, holds: Bool)
+    func `a text test accepts the elements it names`(
+        _ row: (path: String, test: ReplyCondition.TextTest, xml: String, holds: Bool)
     ) {
         #expect(ReplyCondition.xml(row.path, row.test).holds(for: Self.reply(200, row.xml)) == row.holds)
     }

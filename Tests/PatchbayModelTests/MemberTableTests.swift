@@ -32,7 +32,7 @@ import Testing
         #expect(Self.names(try Self.schema("operation")) == EngagementOperation.Member.names)
         #expect(Self.names(try Self.schema("contact")) == Contact.Member.names)
         let snapshot = try Self.schema("snapshot")
-        // Numbers of the outbox, which no output shows.
+        // Numbers of the outbox. No output shows them.
         let hidden: [SubjectSnapshot.Member] = [.cameAfter, .personChanges]
         let shown = SubjectSnapshot.Member.allCases.filter { !hidden.contains($0) }
         #expect(Self.names(snapshot) == shown.map(\.name))

@@ -62,13 +62,20 @@ private struct TwoReaders: Sendable, CustomTestStringConvertible {
             #"{"kind":"setConsent","consent":{"purpose":"tracking","channel":"push","state":"denied","changedAt":"2031-03-09T07:05:11.5Z"}}"#
         ),
         operation(#"{"kind":"readBack","read":{"what":"profile","arguments":{"z":1}}}"#),
-        operation(#"{"kind":"erase"}"#),
+        operation(#"{"kind":"erase"}"#), operation(#"{"kind":"unregister"}"#),
+        operation(#"{"kind":"track","event":{"kind":"messageViewed","messageID":"m"}}"#),
+        operation(
+            #"{"kind":"changeSubscription","subscription":{"channel":"email","topic":"t","state":"subscribed","changedAt":"2031-03-09T07:05:11Z"}}"#
+        ),
+        operation(
+            #"{"kind":"registerDevice","device":{"pushToken":{"value":"7c1f","service":"apns"},"allowsPush":true,"allowsBackgroundPush":false,"allowsLocation":false,"allowsProximity":false}}"#
+        ),
         operation(
             #"{"kind":"changeAttributes","changes":{"a":{"set":{"object":{"d":{"date":"2028-02-29"},"t":{"time":"23:59"}}}},"b":{"unset":true},"c":{"increment":-0.50},"d":{"append":[1,"x",[true]]},"e":{"remove":[{"choices":["b"]}]},"f":{"set":{"decimal":"12"}},"g":{"set":{"country":"FI"}}}}"#
         ),
         TwoReaders(
             SubjectSnapshot.self,
-            #"{"contact":"c","identifiers":[{"kind":"email","value":"e"}],"attributes":{"a":1,"b":{"timestamp":"2031-03-09T07:05:11Z"}},"tags":["a","b"],"subscriptions":[{"channel":"email","state":"subscribed","fields":{"f":1}},{"channel":"email","topic":"t","state":"suspended","source":"s","evidence":"e"}],"consents":[{"purpose":"tracking","state":"granted"}],"device":{"pushToken":{"value":"7c1f","service":"apns","environment":"sandbox","appID":"x"},"facts":{"platform":"iOS","platformVersion":"24.3","model":"m","deviceName":"n","locale":"fi_FI","timeZone":"Europe/Helsinki","utcOffsetSeconds":-3600,"isDaylightSaving":true,"appVersion":"8","allowsAdTracking":false},"allowsPush":false,"allowsBackgroundPush":true,"allowsLocation":false,"allowsProximity":true,"identities":{"former.id":"a1"}},"switch":{"direction":"logIn","identifiers":[{"kind":"external","value":"1"}]},"formerPeople":[{"contact":"d","pushMessages":"granted","subscriptions":[{"channel":"push","state":"unsubscribed"}]}]}"#
+            #"{"contact":"c","identifiers":[{"kind":"email","value":"e"}],"attributes":{"a":1,"b":{"timestamp":"2031-03-09T07:05:11Z"}},"tags":["a","b"],"subscriptions":[{"channel":"email","state":"subscribed","fields":{"f":1}},{"channel":"email","topic":"t","state":"suspended","source":"s","evidence":"e"}],"consents":[{"purpose":"tracking","state":"granted"}],"device":{"pushToken":{"value":"7c1f","service":"apns","environment":"sandbox","appID":"x"},"facts":{"platform":"iOS","platformVersion":"24.3","model":"m","deviceName":"n","locale":"fi_FI","timeZone":"Europe/Helsinki","utcOffsetSeconds":-3600,"isDaylightSaving":true,"appVersion":"8","allowsAdTracking":false},"allowsPush":false,"allowsBackgroundPush":true,"allowsLocation":false,"allowsProximity":true,"identities":{"former.id":"a1"}},"switch":{"direction":"logIn","identifiers":[{"kind":"external","value":"1"}]},"cameAfter":7,"personChanges":[3,7],"formerPeople":[{"contact":"d","pushMessages":"granted","denials":[{"purpose":"messaging","state":"denied"}],"subscriptions":[{"channel":"push","state":"unsubscribed"}]}]}"#
         ),
         TwoReaders(
             Contact.self,

@@ -15,7 +15,7 @@ import Testing
         #expect(read.replies.rows.count > 5)
     }
 
-    @Test func `they are plain values, which can be read from JSON`() throws {
+    @Test func `the conventions of each server API survive a trip through JSON`() throws {
         try expectPlain(AcousticServer.self)
         try expectPlain(AdobeServer.self)
         try expectPlain(AltcraftServer.self)

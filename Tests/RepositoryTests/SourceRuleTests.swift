@@ -100,7 +100,7 @@ import Testing
         }
     }
 
-    @Test func `tests see the inside of their own modules only`() {
+    @Test func `only the module under test is imported with @testable`() {
         for file in Repository.files("Tests", "Adapters", "Examples") {
             for line in file.lines {
                 let words = line.text.split(separator: " ")

@@ -19,7 +19,7 @@ extension AcousticServer {
             moment: exchange.moment
         )
         var meaning = interpretReply(written, memory: &memory)
-        let isThere = exchange.call?.isYes ?? false
+        let isThere = exchange.call?.isSuccess ?? false
         for pending in waiting { meaning.verdicts[pending.id] = .inProgress(isThere ? nil : pending.step) }
         return meaning
     }
@@ -54,7 +54,7 @@ extension AcousticServer {
             .jobStatus, .exportList, .addToList, .createList, .listMetaData:
             break
         }
-        guard let call = exchange.call, call.isYes, let result = call.result else { return nil }
+        guard let call = exchange.call, call.isSuccess, let result = call.result else { return nil }
         switch exchange.endpoint {
         case .selectRecipient: return interpretSelection(exchange, result)
         case .removeRecipient: return Interpretation(exchange.operations) { _ in .accepted(ServerFinding.removed.at()) }

@@ -7,7 +7,7 @@ struct CallReply: Sendable {
     /// The result; nil if the reply has none.
     let result: XMLTree?
     /// Whether the call succeeded.
-    let isYes: Bool
+    let isSuccess: Bool
     /// The fault's number; nil if the reply has none or the call succeeded.
     let fault: Int?
 
@@ -18,9 +18,9 @@ struct CallReply: Sendable {
         else { return nil }
         result = body["RESULT"]
         // S10: its letter case is not always the same.
-        isYes = result?["SUCCESS"]?.text.trimmed.lowercased() == "true"
+        isSuccess = result?["SUCCESS"]?.text.trimmed.lowercased() == "true"
         let text = body["Fault"]?["detail"]?["error"]?["errorid"]?.text.trimmed
-        fault = isYes ? nil : text.flatMap { $0.isVendorNumber ? Int($0) : nil }
+        fault = isSuccess ? nil : text.flatMap { $0.isVendorNumber ? Int($0) : nil }
         if fault == nil, body["Fault"] == nil, result == nil { return nil }
     }
 }
@@ -70,8 +70,8 @@ enum FaultTable: Sendable {
                 row.finding,
                 rule: row.rule,
                 where: .success,
-                .xml("Envelope.Body.Fault.detail.error.errorid", .number(row.numbers.sorted().map { $0...$0 })),
-                .not(isYes)
+                .xml("Envelope.Body.Fault.detail.error.errorid", .number(row.numbers.sorted())),
+                .not(hasSucceeded)
             )
         } + [
             .reply(
@@ -81,12 +81,13 @@ enum FaultTable: Sendable {
                 rule: .acoustic("S10"),
                 where: .success,
                 .any([.xml("Envelope.Body.Fault", .exists), .xml("Envelope.Body.RESULT", .exists)]),
-                .not(isYes)
+                .not(hasSucceeded)
             )
         ]
     }
 
-    private static let isYes = ReplyCondition.xml("Envelope.Body.RESULT.SUCCESS", .text(["true"]))
+    /// The call succeeded. S10: the letter case is not always the same.
+    private static let hasSucceeded = ReplyCondition.xml("Envelope.Body.RESULT.SUCCESS", .word("true"))
 
     /// The table as Markdown.
     static var markdown: String {

@@ -419,6 +419,11 @@ enum ServerFixture {
             SampleReply("SUCCESS false without a fault", xml("<RESULT><SUCCESS>false</SUCCESS></RESULT>")),
             SampleReply("SUCCESS true in small letters", xml("<RESULT><SUCCESS>true</SUCCESS></RESULT>")),
             SampleReply(
+                "fault 122 after a byte-order mark",
+                WireResponse(200, body: [0xEF, 0xBB, 0xBF] + fault(122).body)
+            ),
+            SampleReply("fault 122 after a line break", WireResponse(200, body: [0x0A] + fault(122).body)),
+            SampleReply(
                 "a contact",
                 yes("<EMAIL>aino@example.com</EMAIL><RecipientId>881200001</RecipientId><COLUMNS/>")
             ),

@@ -26,9 +26,7 @@ enum VendorCode: Sendable {
     static func comesFirst(_ code: String) -> ReplyCondition { .firstText(code, among: codes) }
 
     /// Returns the first known code in the text of a reply; nil if there is none.
-    static func first(in reply: WireResponse) -> String? {
-        codes.first { comesFirst($0).holds(for: .replied(reply)) }
-    }
+    static func first(in reply: WireResponse) -> String? { reply.first(of: codes) }
 
     /// The table as rows of replies.
     static var replies: [ReplyRow] {

@@ -104,8 +104,8 @@ public struct ServerConventions<Endpoint: AdapterEndpoint>: Hashable, Sendable, 
         (self.tokenEndpoint, self.findings) = (tokenEndpoint, BaseFindings(of: findings))
     }
 
-    /// The findings that the base reports.
-    struct BaseFindings: Hashable, Sendable, Codable {
+    /// The findings that the base reports. It is a class, because conventions are copied for each operation.
+    final class BaseFindings: Hashable, Sendable, Codable {
         let contactSwitch, device, consent, optionUnknown, closed, forbidden, refused: FindingRow
         let tokenLater, tokenRefused, tokenRefusedTwice: FindingRow
 
@@ -116,6 +116,15 @@ public struct ServerConventions<Endpoint: AdapterEndpoint>: Hashable, Sendable, 
             (tokenLater, tokenRefused) = (findings.tokenLater, findings.tokenRefused)
             tokenRefusedTwice = findings.tokenRefusedTwice
         }
+
+        private var rows: [FindingRow] {
+            [contactSwitch, device, consent, optionUnknown, closed, forbidden, refused]
+                + [tokenLater, tokenRefused, tokenRefusedTwice]
+        }
+
+        static func == (left: BaseFindings, right: BaseFindings) -> Bool { left.rows == right.rows }
+
+        func hash(into hasher: inout Hasher) { hasher.combine(rows) }
     }
 }
 

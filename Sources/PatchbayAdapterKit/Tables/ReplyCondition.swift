@@ -8,13 +8,16 @@ public indirect enum ReplyCondition: Hashable, Sendable, Codable {
     case noReply
     /// The reply is a web page (``WireResponse/isWebPage``).
     case webPage
+    /// An intermediary replied instead of the vendor (``WireResponse/isDetour``).
+    case detour
     /// The reply has a header.
     case header(String)
     /// A value of the JSON body passes a test. The path has dots, and `*` for each element of a list:
     /// `messages.*.code`. The empty path is the body.
-    case json(String, ValueTest)
-    /// An element of the XML body passes a test. The path has dots and begins with the document's element.
-    case xml(String, ValueTest)
+    case json(String, JSONTest)
+    /// An element of the XML body passes a test. The path has dots and begins with the document's element; of several
+    /// elements with a name, the first counts.
+    case xml(String, TextTest)
     /// The body has one of the texts, and this one is the first of them. Only the first 64 KiB are searched.
     case firstText(String, among: [String])
     /// All conditions hold; true for none.
@@ -24,30 +27,38 @@ public indirect enum ReplyCondition: Hashable, Sendable, Codable {
     /// The condition does not hold.
     case not(ReplyCondition)
 
-    /// A test of a value in a body.
-    public enum ValueTest: Hashable, Sendable, Codable {
+    /// A test of a JSON value.
+    public enum JSONTest: Hashable, Sendable, Codable {
         /// Every value passes.
         case exists
-        /// The value is a JSON string.
+        /// The value is a string.
         case string
-        /// The value is a JSON object.
+        /// The value is an object.
         case object
         /// The value is a list or an object that is not empty.
         case filled
         /// The value is this boolean.
         case flag(Bool)
-        /// The value is a whole number, in one of the ranges if there are any. In XML, it is a text of digits.
+        /// The value is a whole number, in one of the ranges if there are any.
         case number([ClosedRange<Int>])
-        /// The value is a text that equals one of these. In XML, case and surrounding white space do not count.
+        /// The value is one of these strings.
         case text([String])
-        /// The value is a text that contains this one.
+        /// The value is a string that contains this text.
         case contains(String)
+    }
+
+    /// A test of an element's text. White space around the text does not count.
+    public enum TextTest: Hashable, Sendable, Codable {
+        /// Every element passes.
+        case exists
+        /// The text has digits only, at most 20, and its number is one of these.
+        case number([Int])
+        /// The text is this word, in any case.
+        case word(String)
     }
 
     /// The status is 200 to 299.
     public static let success = ReplyCondition.status(200...299)
-    /// A web page with a success status, or a redirect (``WireResponse/isDetour``).
-    public static let detour = any([all([success, webPage]), all([status(300...399), header("Location")])])
 
     /// Whether the condition holds for an outcome.
     public func holds(for outcome: Outcome) -> Bool {
@@ -60,10 +71,11 @@ public indirect enum ReplyCondition: Hashable, Sendable, Codable {
         case .status(let range): body.reply.map { range.contains($0.status) } ?? false
         case .noReply: body.reply == nil
         case .webPage: body.reply?.isWebPage ?? false
+        case .detour: body.reply?.isDetour ?? false
         case .header(let name): body.reply?[header: name] != nil
         case .json(let path, let test): body.json.map { $0.values(at: path).contains(where: test.accepts) } ?? false
-        case .xml(let path, let test): body.xml.map { $0.elements(at: path).contains(where: test.accepts) } ?? false
-        case .firstText(let text, let texts): body.reply.flatMap { $0.first(of: texts) } == text
+        case .xml(let path, let test): body.xml?.element(at: path).map(test.accepts) ?? false
+        case .firstText(let text, let texts): body.first(of: texts) == text
         case .all(let conditions): conditions.allSatisfy { $0.holds(for: &body) }
         case .any(let conditions): conditions.contains { $0.holds(for: &body) }
         case .not(let condition): !condition.holds(for: &body)
@@ -71,19 +83,29 @@ public indirect enum ReplyCondition: Hashable, Sendable, Codable {
     }
 }
 
-/// The body of a reply, which is parsed once for all conditions of a table.
+/// The body of a reply, which is parsed and searched once for all conditions of a table.
 struct ParsedBody {
     let reply: WireResponse?
     private(set) lazy var json = reply?.json
-    /// Nil for a body that is no XML.
     private(set) lazy var xml = reply.flatMap { reply in
-        reply.body.first == UInt8(ascii: "<") ? XMLTree(parsing: reply.body) : nil
+        // A body that begins so is JSON.
+        "{[".utf8.contains(reply.body.first ?? UInt8(ascii: "{")) ? nil : XMLTree(parsing: reply.body)
     }
+    /// The last search for texts, and what it found.
+    private var search: (texts: [String], found: String?)?
 
     init(of reply: WireResponse?) { self.reply = reply }
+
+    /// Returns the text that begins first in the body; nil if none is in it.
+    mutating func first(of texts: [String]) -> String? {
+        if let search, search.texts == texts { return search.found }
+        let found = reply?.first(of: texts)
+        search = (texts, found)
+        return found
+    }
 }
 
-extension ReplyCondition.ValueTest {
+extension ReplyCondition.JSONTest {
     func accepts(_ value: JSONValue) -> Bool {
         switch self {
         case .exists: true
@@ -97,23 +119,21 @@ extension ReplyCondition.ValueTest {
         }
     }
 
+    private func accepts(_ number: Int64, _ ranges: [ClosedRange<Int>]) -> Bool {
+        ranges.isEmpty || Int(exactly: number).map { number in ranges.contains { $0.contains(number) } } ?? false
+    }
+}
+
+extension ReplyCondition.TextTest {
     func accepts(_ element: XMLTree) -> Bool {
         let text = element.text.trimmed
         return switch self {
         case .exists: true
-        case .string: element.children.isEmpty
-        case .object: !element.children.isEmpty
-        case .filled: !element.children.isEmpty || !text.isEmpty
-        case .flag(let flag): text.lowercased() == "\(flag)"
-        case .number(let ranges):
-            text.utf8.allSatisfy { (0x30...0x39).contains($0) } && Int64(text).map { accepts($0, ranges) } ?? false
-        case .text(let texts): texts.contains { $0.lowercased() == text.lowercased() }
-        case .contains(let part): text.contains(part)
+        case .number(let numbers):
+            text.utf8.count <= 20 && text.utf8.allSatisfy { (0x30...0x39).contains($0) }
+                && Int(text).map { numbers.contains($0) } ?? false
+        case .word(let word): text.lowercased() == word.lowercased()
         }
-    }
-
-    private func accepts(_ number: Int64, _ ranges: [ClosedRange<Int>]) -> Bool {
-        ranges.isEmpty || Int(exactly: number).map { number in ranges.contains { $0.contains(number) } } ?? false
     }
 }
 
@@ -127,19 +147,24 @@ extension JSONValue {
 }
 
 extension XMLTree {
-    /// Returns the elements at a path, whose first name is that of this element.
-    fileprivate func elements(at path: String) -> [XMLTree] {
+    /// Returns the element at a path, whose first name is that of this element.
+    fileprivate func element(at path: String) -> XMLTree? {
         let names = path.split(separator: ".").map(String.init)
-        guard names.first == name else { return [] }
-        return names.dropFirst().reduce([self]) { elements, name in elements.flatMap { $0.all(name) } }
+        return names.first == name ? names.dropFirst().reduce(self) { element, name in element?[name] } : nil
     }
 }
 
 extension WireResponse {
-    /// Returns the text that begins first in the body; nil if none is in it.
-    fileprivate func first(of texts: [String]) -> String? {
-        let start = body.prefix(65_536)
-        let places = texts.compactMap { text in start.firstRange(of: Array(text.utf8)).map { (text, $0.lowerBound) } }
-        return places.min { $0.1 < $1.1 }?.0
+    /// Returns the text that begins first in the first 64 KiB of the body; nil if none is in it.
+    public func first(of texts: [String]) -> String? {
+        let candidates = texts.filter { !$0.isEmpty }.map { (text: $0, bytes: Array($0.utf8)) }
+        let starts = Set(candidates.map(\.bytes[0]))
+        return body.prefix(65_536).withUnsafeBufferPointer { bytes in
+            for start in bytes.indices where starts.contains(bytes[start]) {
+                let found = candidates.first { bytes[start...].starts(with: $0.bytes) }
+                if let found { return found.text }
+            }
+            return nil
+        }
     }
 }

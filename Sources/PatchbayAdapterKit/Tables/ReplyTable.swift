@@ -23,8 +23,7 @@ public struct ReplyRow: Hashable, Sendable, Codable {
     /// The condition that the outcomes meet.
     public let condition: ReplyCondition
 
-    /// Creates a row.
-    public init(
+    private init(
         when: String,
         _ meaning: ReplyMeaning,
         _ finding: FindingRow? = nil,

@@ -41,7 +41,7 @@ private final class Reading {
     private var settings: AltcraftSettings { adapter.settings }
     private var isUnauthorised: Bool { response?.status == 401 || response?.status == 403 }
     private var isRead: Bool { pending.operation.action.kind == .readBack }
-    private var asksAgain: Bool { endpoint == .unsuspend || isRead }
+    private var isReleaseOrQuery: Bool { endpoint == .unsuspend || isRead }
     /// The meaning of the reply. A request that ends or releases a subscription is repeated if the vendor was unavailable.
     private var meaning: ReplyMeaning {
         let isBusy = response?.status == 408 || response?.status == 429
@@ -63,10 +63,10 @@ private final class Reading {
         if pending.operation.action == .erase, endpoint == .subscribe, meaning != .retry { return erased(&memory) }
         switch meaning {
         case .accepted: return success(&memory)
-        case .retry: return asksAgain ? never(row, memory) : again(&memory)
+        case .retry: return isReleaseOrQuery ? failedReleaseOrQuery(memory) : repeated(&memory)
         case .refused, .suspend:
-            if suspension != nil, !asksAgain { return .inProgress(pending.step, .woken) }
-            return asksAgain && endpoint == .unsuspend ? never(row, memory) : refused(row, &memory)
+            if suspension != nil, !isReleaseOrQuery { return .inProgress(pending.step, .woken) }
+            return endpoint == .unsuspend ? failedReleaseOrQuery(memory) : refused(&memory)
         }
     }
 
@@ -99,24 +99,25 @@ private final class Reading {
     private func noteDeparture(_ memory: inout AltcraftMemory) {
         let isAccepted = row.meaning == .accepted
         switch (pending.operation.action, endpoint) {
-        case (_, .subscribe) where isAccepted && memory.isPause(pending.operation.action, sent.status, contact):
-            memory.depart(.init(contact: contact, sequence: pending.sequence))
+        case (_, .subscribe)
+        where isAccepted && memory.isUnrequestedSuspension(pending.operation.action, sent.status, contact):
+            memory.noteDeparture(.init(contact: contact, sequence: pending.sequence))
         case (.changeSubscription(let subscription), .subscribe) where subscription.topic == nil:
-            memory.comeBack(contact)
+            memory.forgetDepartures(of: contact)
         case (.registerDevice, .subscribe) where isAccepted, (.switchContact, .unsuspend) where isAccepted:
-            memory.comeBack(contact)
+            memory.forgetDepartures(of: contact)
         default: break
         }
     }
 
-    // MARK: Yes
+    // MARK: Accepted requests
 
     private func success(_ memory: inout AltcraftMemory) -> Result {
         let answer = answer(\.success)
-        if hasError, settings.errorInSuccess == .reject { return unsaid(answer, &memory) }
+        if hasError, settings.errorInSuccess == .reject { return successWithError(answer, &memory) }
         switch endpoint {
         case .unsuspend: return released(answer, &memory)
-        case .status: return answered(answer, &memory)
+        case .status: return queried(answer, &memory)
         case .tokenUpdate:
             if let old = sent.oldAddress, let new = sent.address { memory.moved(contact, from: old, to: new) }
             // The operation that needed the update follows. If the token has changed again, another update comes first.
@@ -126,23 +127,23 @@ private final class Reading {
             else { return .inProgress(pending.step) }
         case .subscribe:
             if let address = sent.address { subscribed(answer.profile?.subscription, at: address, &memory) }
-            if isOptingOut, !memory.reachable(contact).isEmpty { return continued(behind: answer) }
+            if isOptingOut, !memory.reachable(contact).isEmpty { return continued(after: answer) }
             if pending.step == .restore {
                 // The release is retried while the vendor may reach a person who has logged out.
                 guard memory.reachableOthers(than: contact).isEmpty else {
-                    return next(at: nil, RetryLadder.next(pending.failures, exchange))
+                    return .inProgress(nil, RetryLadder.next(pending.failures, exchange))
                 }
                 return .rejected(FindingRow.askAgain.at(detail: detail), answer: answer.json)
             }
             if [.switchContact, .setConsent].contains(pending.operation.action.kind) {
-                guard pending.step == .subscribe || sent.status != Subscription.State.unsubscribed.rawValue else {
+                guard pending.step == .subscribe || sent.status != SubscriptionStatus.unsubscribed else {
                     // It was ended so that the release does not resume it.
                     memory.owed = .init(contact: contact, isEnded: true)
-                    return continued(behind: answer)
+                    return continued(after: answer)
                 }
                 memory.owed = nil
             }
-            if pending.operation.action == .unregister { memory.leave(at: pending.sequence) }
+            if pending.operation.action == .unregister { memory.completeUnregistration(at: pending.sequence) }
         case .profileUpdate, .pushEvent, .customEvent: break
         }
         if case .changeTags(let change) = pending.operation.action, adapter.needsSecondRequest(change, pending.step) {
@@ -156,7 +157,7 @@ private final class Reading {
         switch pending.operation.action {
         case .unregister: true
         case .registerDevice(let device): device.allowsPush == false
-        case .setConsent: sent.status == Subscription.State.suspended.rawValue
+        case .setConsent: sent.status == SubscriptionStatus.suspended
         case .changeSubscription(let subscription): subscription.topic == nil && subscription.state != .subscribed
         default: false
         }
@@ -176,7 +177,7 @@ private final class Reading {
         if settings.categoryLists == .replace, !isLater {
             categories = shown?.categories.map(named) ?? Dictionary(sentCategories) { $1 }
         }
-        let isSubscribed = (shown?.status ?? sent.status) == Subscription.State.subscribed.rawValue
+        let isSubscribed = (shown?.status ?? sent.status) == SubscriptionStatus.subscribed
         // A request to end a subscription counts as done even if the vendor processes it later.
         memory.note(
             .init(
@@ -197,7 +198,7 @@ private final class Reading {
     }
 
     /// Records the subscription of this installation from a reply. A reply without a subscription also counts.
-    private func saw(
+    private func noteSubscription(
         _ subscription: AltcraftAnswer.Subscription?,
         at address: PushAddress?,
         _ memory: inout AltcraftMemory
@@ -216,32 +217,31 @@ private final class Reading {
                 status: subscription?.status,
                 categories: subscription == nil ? nil : categories,
                 mayBeSubscribed: subscription.map {
-                    $0.status.map { $0 == Subscription.State.subscribed.rawValue } ?? true
+                    $0.status.map { $0 == SubscriptionStatus.subscribed } ?? true
                 } ?? false
             )
         )
     }
 
     /// Handles the reply to a query: the caller's, or the adapter's own before a change.
-    private func answered(_ answer: AltcraftAnswer, _ memory: inout AltcraftMemory) -> Result {
+    private func queried(_ answer: AltcraftAnswer, _ memory: inout AltcraftMemory) -> Result {
         let isClear = reply?.object != nil && !hasError
         guard isRead else {
             guard isClear else { return .rejected(FindingRow.replyUnreadable.at(detail: detail), answer: answer.json) }
-            saw(answer.profile?.subscription, at: askedAddress, &memory)
+            noteSubscription(answer.profile?.subscription, at: queriedAddress, &memory)
             return .inProgress(pending.step)
         }
         // Other queries may return another device's subscription.
-        if isClear, asksForThisDevice { saw(answer.profile?.subscription, at: askedAddress, &memory) }
+        if isClear, case .readBack(let request) = pending.operation.action,
+            request.what == StatusQueryMode.current.rawValue
+        {
+            noteSubscription(answer.profile?.subscription, at: queriedAddress, &memory)
+        }
         return accepted(answer, memory)
     }
 
-    private var asksForThisDevice: Bool {
-        guard case .readBack(let request) = pending.operation.action else { return false }
-        return request.what == StatusQuestion.current.rawValue
-    }
-
     /// The token that a query named.
-    private var askedAddress: PushAddress? {
+    private var queriedAddress: PushAddress? {
         let items = URLText.queryItems(of: exchange.request.url)
         guard let provider = items.last(where: { $0.name == "provider" })?.value,
             let token = items.last(where: { $0.name == "subscription_id" })?.value
@@ -250,38 +250,36 @@ private final class Reading {
     }
 
     private func released(_ answer: AltcraftAnswer, _ memory: inout AltcraftMemory) -> Result {
-        guard answer.httpCode == 200, let address = sent.address else { return never(row, memory) }
+        guard answer.httpCode == 200, let address = sent.address else { return failedReleaseOrQuery(memory) }
         memory.changeOthers(than: contact, at: address) {
-            if $0.status == Subscription.State.subscribed.rawValue {
-                $0.status = Subscription.State.suspended.rawValue
+            if $0.status == SubscriptionStatus.subscribed {
+                $0.status = SubscriptionStatus.suspended
             }
             $0.mayBeSubscribed = false
         }
         let shown = answer.profile?.subscription
-        saw(shown, at: address, &memory)
+        noteSubscription(shown, at: address, &memory)
         // Under a token from before, only the others mattered.
         guard exchange.request[header: "Request-ID"] == RequestID.text(for: pending.id) else {
             return .inProgress(pending.step)
         }
-        let isSubscribed = shown?.status == Subscription.State.subscribed.rawValue
+        let isSubscribed = shown?.status == SubscriptionStatus.subscribed
         let decided = memory.optOutStatus(of: contact)
-        let isEnded = memory.owed.map { $0.isOf(contact) && $0.isEnded } ?? false
+        let isEnded = memory.owed.map { $0.contact.isExactly(contact) && $0.isEnded } ?? false
         let isAllowed = memory.device?.allowsPush != false
         guard shown != nil, !isEnded, !isSubscribed || decided == nil && isAllowed else {
-            return next(at: .subscribe)
+            return .inProgress(.subscribe)
         }
         memory.owed = nil
         return accepted(answer, memory)
     }
 
-    /// The operation's next request.
-    private func next(at step: AltcraftDevice.Step?, _ moment: When = .now) -> Result { .inProgress(step, moment) }
-
     /// Continues with the operation's next request. If the reply shows another status than the requested one, the next request
     /// may be the same one, so it waits.
-    private func continued(behind answer: AltcraftAnswer) -> Result {
+    private func continued(after answer: AltcraftAnswer) -> Result {
         let shown = answer.profile?.subscription?.status ?? sent.status
-        return shown == sent.status ? next(at: pending.step) : .retry(RetryLadder.next(pending.failures, exchange))
+        return shown == sent.status
+            ? .inProgress(pending.step) : .retry(RetryLadder.next(pending.failures, exchange))
     }
 
     private func accepted(_ answer: AltcraftAnswer, _ memory: AltcraftMemory) -> Result {
@@ -289,7 +287,7 @@ private final class Reading {
     }
 
     /// Handles a success that the settings do not trust: the vendor may have processed the request or not.
-    private func unsaid(_ answer: AltcraftAnswer, _ memory: inout AltcraftMemory) -> Result {
+    private func successWithError(_ answer: AltcraftAnswer, _ memory: inout AltcraftMemory) -> Result {
         if endpoint == .tokenUpdate, let address = sent.address {
             // A refused update leaves the old token confirmed, but messages may reach the new one.
             let isReachable = memory.holding(of: contact, at: sent.oldAddress)?.mayBeSubscribed ?? true
@@ -300,7 +298,7 @@ private final class Reading {
         } else {
             memory.markUncertain(endpoint, contact, sent, pending)
         }
-        if let on = stay(&memory) { return on }
+        if let next = withoutTokenUpdate(&memory) { return next }
         return .rejected(FindingRow.replyErrorRefused.at(detail: detail), answer: answer.json)
     }
 
@@ -335,15 +333,15 @@ private final class Reading {
 
     private var topicUnderOptOut: Finding? {
         guard case .changeSubscription(let subscription) = pending.operation.action, subscription.topic != nil,
-            subscription.state == .subscribed, sent.status != Subscription.State.subscribed.rawValue
+            subscription.state == .subscribed, sent.status != SubscriptionStatus.subscribed
         else { return nil }
         return FindingRow.topicUnderOptOut.at("action.subscription.topic")
     }
 
-    // MARK: No
+    // MARK: Failed requests
 
     /// Handles a query or release that is not repeated automatically.
-    private func never(_ row: ReplyRow, _ memory: AltcraftMemory) -> Result {
+    private func failedReleaseOrQuery(_ memory: AltcraftMemory) -> Result {
         // The vendor may have subscribed a person who has decided otherwise.
         if endpoint == .unsuspend, exchange.mayHaveWorked, memory.optOutStatus(of: contact) != nil {
             return .inProgress(.restore)
@@ -371,33 +369,34 @@ private final class Reading {
         }
     }
 
-    private func again(_ memory: inout AltcraftMemory) -> Result {
+    private func repeated(_ memory: inout AltcraftMemory) -> Result {
         guard response != nil, pending.refusals + 1 >= RetryLadder.attempts, !endsSubscription else {
             return .retry(RetryLadder.next(pending.failures, exchange))
         }
-        if let on = stay(&memory) { return on }
+        if let next = withoutTokenUpdate(&memory) { return next }
         return .rejected(FindingRow.retryLimit.at(detail: detail), answer: answer(\.repeated).json)
     }
 
     /// Continues without a token update that the vendor refuses. The refused token is not offered again. An update whose reply
     /// was unclear counts as done, and the update to the newest token follows.
-    private func stay(_ memory: inout AltcraftMemory) -> Result? {
+    private func withoutTokenUpdate(_ memory: inout AltcraftMemory) -> Result? {
         guard endpoint == .tokenUpdate, let address = sent.address else { return nil }
-        let wasOpen = memory.holding(of: contact, at: address)?.certainty == .updating
-        if wasOpen {
+        let wasUncertain = memory.holding(of: contact, at: address)?.certainty == .updating
+        if wasUncertain {
             memory.change(contact, at: address) { $0.certainty = .held }
             if let holding = memory.holding(of: contact, at: address) { memory.note(holding) }
         } else {
             memory.refused = address
         }
-        if case .registerDevice(let device) = pending.operation.action, !wasOpen || PushAddress(device) == address {
+        if case .registerDevice(let device) = pending.operation.action, !wasUncertain || PushAddress(device) == address
+        {
             return nil
         }
         return .inProgress(pending.step)
     }
 
-    private func refused(_ row: ReplyRow, _ memory: inout AltcraftMemory) -> Result {
-        if let on = stay(&memory) { return on }
+    private func refused(_ memory: inout AltcraftMemory) -> Result {
+        if let next = withoutTokenUpdate(&memory) { return next }
         let finding = row.finding ?? .replyRefused
         return .rejected(finding.at(path, detail: detail), answer: answer(\.final).json)
     }

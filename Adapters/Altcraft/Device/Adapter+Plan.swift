@@ -4,9 +4,8 @@ import PatchbayModel
 
 extension AltcraftDevice {
     public func plan(_ pending: PendingOperations<Self>, memory: Memory, at moment: Moment) -> Plan<Self> {
-        let mark = AltcraftMemory.Signature.mark(of: settings)
-        if let signing = Signing.plan(pending, mark, memory, moment.now) { return signing }
-        let planner = Planner(adapter: self, pending: pending, memory: memory, now: moment.now)
+        if let plan = planRoleToken(pending, memory, moment.now) { return plan }
+        let planner = Planner(adapter: self, pending: pending, memory: memory)
         var best: Plan<Self>?
         var held: Set<Stream> = []
         // An unregistration is the last request to the vendor: all other requests that can be sent go first.
@@ -18,7 +17,7 @@ extension AltcraftDevice {
                 do {
                     return try planner.plan(operation)
                 } catch {
-                    best = .sooner(best, .wait(until: error.until, because: error.finding))
+                    best = .sooner(best, .wait(until: nil, because: error.finding))
                     if !operation.isImmediate { held.insert(stream) }
                 }
             }
@@ -33,53 +32,40 @@ extension AltcraftDevice {
     }
 }
 
-/// Handles a changed role token: it invalidates the memory and the operations that were captured under the old token.
-private enum Signing {
-    /// Returns a plan that rejects outdated operations; nil if there are none.
-    static func plan(
-        _ pending: PendingOperations<AltcraftDevice>,
-        _ mark: String,
-        _ memory: AltcraftMemory,
-        _ now: Instant
-    ) -> Plan<AltcraftDevice>? {
-        guard let known = memory.signature else {
-            guard !mark.isEmpty else { return nil }
-            // An installation that remembers nothing has nothing of another token's either.
-            return memory == AltcraftMemory()
-                ? begin(mark, memory, since: .beforeAll) : change(to: mark, pending, memory, now)
+extension AltcraftDevice {
+    /// Handles a changed role token: it invalidates the memory and the operations that were captured under the old token.
+    ///
+    /// - Returns: A plan that records the token or rejects outdated operations; nil if there is nothing to do.
+    private func planRoleToken(_ pending: PendingOperations<Self>, _ memory: Memory, _ now: Instant) -> Plan<Self>? {
+        let mark = AltcraftMemory.Signature.mark(of: settings)
+        if let known = memory.signature, known.mark == mark {
+            let rejections = rejections(pending, before: known.since)
+            return rejections.isEmpty ? nil : .settle(rejections)
         }
-        guard let old = known.mark else { return begin(mark, memory, since: .beforeAll) }
-        guard old == mark else { return change(to: mark, pending, memory, now) }
-        let verdicts = rejections(pending, before: known.since)
-        return verdicts.isEmpty ? nil : .settle(verdicts)
-    }
-
-    private static func begin(_ mark: String, _ memory: AltcraftMemory, since: Instant) -> Plan<AltcraftDevice> {
-        var next = memory
-        next.signature = .init(mark: mark, since: since)
-        return .settle([:], remembering: next)
-    }
-
-    private static func change(
-        to mark: String,
-        _ pending: PendingOperations<AltcraftDevice>,
-        _ memory: AltcraftMemory,
-        _ now: Instant
-    ) -> Plan<AltcraftDevice> {
+        if memory.signature == nil, mark.isEmpty { return nil }
+        // Neither an empty memory nor one of an older release holds state under another token.
+        let isFirst = memory.signature.map { $0.mark == nil } ?? (memory == AltcraftMemory())
+        if isFirst {
+            let signature = AltcraftMemory.Signature(mark: mark, since: .beforeAll)
+            return .settle([:], remembering: memory.changing { $0.signature = signature })
+        }
         let since = now + (.zero - AltcraftMemory.Signature.grace)
-        let next = memory.signed(.init(mark: mark, since: since))
-        return .settle(rejections(pending, before: since), remembering: next)
+        return .settle(
+            rejections(pending, before: since),
+            remembering: memory.signed(.init(mark: mark, since: since))
+        )
     }
 
-    private static func rejections(_ pending: PendingOperations<AltcraftDevice>, before since: Instant)
-        -> [OperationID: Verdict<AltcraftDevice>]
-    {
-        let old = pending.filter { !$0.isImmediate && $0.since < since && isOfThePerson($0.operation.action) }
+    private func rejections(
+        _ pending: PendingOperations<Self>,
+        before since: Instant
+    ) -> [OperationID: Verdict<Self>] {
+        let old = pending.filter { !$0.isImmediate && $0.since < since && concernsOnePerson($0.operation.action) }
         return Dictionary(old.map { ($0.id, .rejected(FindingRow.roleTokenChanged.at())) }) { first, _ in first }
     }
 
     /// Whether an action belongs to one person. Push events belong to a message; other actions concern no profile.
-    private static func isOfThePerson(_ action: Action) -> Bool {
+    private func concernsOnePerson(_ action: Action) -> Bool {
         switch action {
         case .changeSubscription, .switchContact, .changeAttributes, .changeTags, .identify, .track(.custom): true
         default: false
@@ -95,22 +81,14 @@ struct Planner {
     let adapter: AltcraftDevice
     let memory: AltcraftMemory
     let pending: PendingOperations<AltcraftDevice>
-    private let now: Instant
     /// The newest registered installation, pending or hidden; otherwise the one in the memory.
     let device: Device?
     private let registrations: [Head]
 
-    init(
-        adapter: AltcraftDevice,
-        pending: PendingOperations<AltcraftDevice>,
-        memory: AltcraftMemory,
-        now: Instant
-    ) {
-        (self.adapter, self.memory, self.pending, self.now) = (adapter, memory, pending, now)
+    init(adapter: AltcraftDevice, pending: PendingOperations<AltcraftDevice>, memory: AltcraftMemory) {
+        (self.adapter, self.memory, self.pending) = (adapter, memory, pending)
         registrations = pending.all(.registerDevice)
-        let hidden = pending.hidden.last(.registerDevice)
-        let shown = registrations.last
-        let newest = (hidden?.sequence ?? -1) > (shown?.sequence ?? -1) ? hidden?.operation : shown?.operation
+        let newest = pending.last(.registerDevice, in: .registerDevice)?.operation
         device = if case .registerDevice(let device) = newest?.action { device } else { memory.device }
     }
 
@@ -125,34 +103,39 @@ struct Planner {
     /// Returns the contact under which the vendor stores data; nil with a role token, because it stands for one person.
     func person(_ head: Head) -> String? { adapter.person(head.operation.contact) }
 
+    /// Whether an operation is of the person of another one.
+    func isSamePerson(_ operation: EngagementOperation, _ head: Head) -> Bool {
+        adapter.person(operation.contact).isExactly(person(head))
+    }
+
     /// Plans an operation.
     ///
     /// - Throws: The reason why the operation is held. Later operations of other people are not held.
     func plan(_ head: Head) throws(Held) -> Next {
-        if mayOptIn(head), memory.leftAt.map({ $0 > head.sequence }) == true { return left(head, nil) }
+        if mayOptIn(head), memory.leftAt.map({ $0 > head.sequence }) == true { return rejectOptIn(head, nil) }
         do {
             switch head.operation.action {
             case .registerDevice: return try register(head)
-            case .changeSubscription(let subscription): return try change(subscription, head)
+            case .changeSubscription(let subscription): return try changeSubscription(subscription, head)
             case .switchContact: return try switchContact(head)
             case .changeAttributes, .identify:
                 return try updateProfile(head, adapter.profileFields(of: head.operation).object)
             case .changeTags(let change): return try updateTags(change, head)
             case .track(let event): return try report(event, head)
-            case .readBack(let request): return try ask(request, head)
-            case .unregister: return try leave(head)
-            case .setConsent(let consent): return try follow(consent, head)
+            case .readBack(let request): return try query(request, head)
+            case .unregister: return try unregister(head)
+            case .setConsent(let consent): return try apply(consent, head)
             case .erase: return erase(head)
             @unknown default: return .settle([head.id: .rejected(FindingRow.actionUnknown.at("action"))])
             }
         } catch {
             guard isLeft(head), mayOptIn(head) else { throw error }
-            return left(head, error.finding.code)
+            return rejectOptIn(head, error.finding.code)
         }
     }
 
     /// Rejects an operation that would subscribe a person at a provider that was left.
-    private func left(_ head: Head, _ detail: String?) -> Next {
+    private func rejectOptIn(_ head: Head, _ detail: String?) -> Next {
         .settle([head.id: .rejected(FindingRow.providerLeft.at(detail: detail))])
     }
 
@@ -190,36 +173,26 @@ struct Planner {
 
     /// The last change of person, pending or in progress.
     private var newestPersonChange: AltcraftMemory.Mark? {
-        let shown = pending.all(.switchContact).last.map { ($0.operation, $0.sequence) }
-        let hidden = pending.hidden.last(.switchContact).map { ($0.operation, $0.sequence) }
-        let known = [shown, hidden].compactMap(\.self)
-            .map { AltcraftMemory.Mark(contact: adapter.person($0.0.contact), sequence: $0.1) }
-        return (known + [memory.begunPersonChange].compactMap(\.self)).max { $0.sequence < $1.sequence }
+        let last = pending.last(.switchContact, in: .switchContact)
+            .map { AltcraftMemory.Mark(contact: adapter.person($0.operation.contact), sequence: $0.sequence) }
+        return [last, memory.begunPersonChange].compactMap(\.self).max { $0.sequence < $1.sequence }
     }
 
     /// Whether another person logged in after an operation was captured.
     func isOvertaken(_ head: Head) -> Bool {
         guard let last = newestPersonChange, last.sequence > head.sequence else { return false }
-        return last.contact.map(ScalarString.init) != person(head).map(ScalarString.init)
-    }
-
-    /// The position of the last pending unregistration; nil without one.
-    private var unregister: Int64? {
-        let shown = pending.all(.leave).last { $0.operation.action == .unregister }?.sequence
-        return [shown, pending.hidden.last(.unregister)?.sequence].compactMap(\.self).max()
+        return !last.contact.isExactly(person(head))
     }
 
     /// Whether the provider was removed after an operation was captured.
     func isLeft(_ head: Head) -> Bool {
-        guard pending.isLeaving || unregister != nil else { return false }
-        return unregister.map { $0 > head.sequence } ?? true
+        pending.last(.unregister, in: .leave).map { $0.sequence > head.sequence } ?? pending.isLeaving
     }
 
     /// Whether an operation must wait for an unregistration that was captured before it, which would otherwise revert it.
     func followsUnregister(_ head: Head) -> Bool {
-        let shown = pending.all(.leave).first { $0.operation.action == .unregister }?.sequence
-        let first = [shown, pending.hidden.first(.unregister)?.sequence].compactMap(\.self).min()
-        return first.map { $0 < head.sequence } ?? false
+        let shown = pending.captured(.unregister, in: .leave).map(\.sequence).min() ?? .max
+        return min(shown, pending.hidden.first(.unregister)?.sequence ?? .max) < head.sequence
     }
 
     /// Whether the unregistration waits for operations outside the window that may still be sent. It does not wait for another
@@ -239,26 +212,23 @@ struct Planner {
 
     /// Stores the newest of the pending registrations. A changed token is sent to the vendor first.
     private func register(_ head: Head) throws(Held) -> Next {
-        let hidden = pending.hidden.last(.registerDevice)
-        let shown = registrations.last
-        if let newest = (hidden?.sequence ?? -1) > (shown?.sequence ?? -1) ? hidden?.operation.id : shown?.id,
-            newest != head.id
-        {
+        if let newest = pending.last(.registerDevice, in: .registerDevice)?.operation.id, newest != head.id {
             let older = registrations.filter { $0.id != newest }
             return .settle(Dictionary(older.map { ($0.id, .superseded(by: newest)) }) { first, _ in first })
         }
-        if followsUnregister(head) { throw Held(finding: FindingRow.unregisterPending.at()) }
+        if followsUnregister(head) { throw Held(.unregisterPending) }
         // The unregistration reaches every token anyway.
         if !isLeft(head) {
             if let move = memory.move(of: person(head), to: address) {
                 return try self.move(from: move.old, to: move.new, head)
             }
-            if let pause = try pause(head) { return pause }
-            if let back = try comeBack(head) { return back }
+            if let suspension = try suspendWithoutPermission(head) { return suspension }
+            if let subscription = try subscribeAgain(head) { return subscription }
         }
-        var next = memory
-        next.device = device
-        return .settle([head.id: .unchanged(FindingRow.deviceKept.at())], remembering: next)
+        return .settle(
+            [head.id: .unchanged(FindingRow.deviceKept.at())],
+            remembering: memory.changing { $0.device = device }
+        )
     }
 
     /// Reports to the vendor that a token replaced another.
@@ -272,8 +242,7 @@ struct Planner {
             sync: flag(adapter.settings.usedRoleToken != nil)
         )
         let call = TokenUpdateCall(old: old, new: address)
-        let path = "/subscription/push/update/"
-        return send(.tokenUpdate, maker.post(path, TokenUpdateQuery.table, query, TokenUpdateCall.table, call), head)
+        return send(.tokenUpdate, maker.post("/subscription/push/update/", query, call), head)
     }
 
     /// Returns the token update that must precede a person's subscription; nil if it needs none.
@@ -281,14 +250,8 @@ struct Planner {
     /// - Throws: The reason to wait, if a registration of the same person carries the update.
     func updateFirst(_ head: Head) throws(Held) -> Next? {
         guard let move = memory.move(of: person(head), to: address) else { return nil }
-        func isOfPerson(_ operation: EngagementOperation) -> Bool {
-            adapter.person(operation.contact).map(ScalarString.init) == person(head).map(ScalarString.init)
-        }
-        if registrations.contains(where: { isOfPerson($0.operation) })
-            || pending.hidden.last(.registerDevice).map({ isOfPerson($0.operation) }) == true
-        {
-            throw Held(finding: FindingRow.tokenUpdatePending.at())
-        }
+        let captured = pending.captured(.registerDevice, in: .registerDevice)
+        if captured.contains(where: { isSamePerson($0.operation, head) }) { throw Held(.tokenUpdatePending) }
         return try self.move(from: move.old, to: move.new, head)
     }
 }
@@ -298,7 +261,22 @@ extension AltcraftDevice {
     func person(_ contact: String?) -> String? { settings.usedRoleToken == nil ? contact : nil }
 }
 
-extension Secret {
-    /// Enough to see that it changed, too little to find it.
-    var mark: String { RequestID.mark(of: value) }
+extension PendingOperations<AltcraftDevice> {
+    /// Returns the pending operations of a kind: the last one that the window does not show, then those of the window.
+    ///
+    /// - Parameters:
+    ///   - kind: The kind.
+    ///   - kinds: The group of kinds to which it belongs.
+    /// - Returns: The operations.
+    func captured(_ kind: Action.Kind, in kinds: ActionKinds) -> [HiddenOperations.Entry] {
+        let shown = all(kinds).filter { $0.operation.action.kind == kind }
+        return (hidden.last(kind).map { [$0] } ?? []) + shown.map { .init($0.operation, sequence: $0.sequence) }
+    }
+
+    /// Returns the pending operation of a kind that was captured last; nil if there is none.
+    func last(_ kind: Action.Kind, in kinds: ActionKinds) -> HiddenOperations.Entry? {
+        let captured = captured(kind, in: kinds)
+        guard let first = captured.first, let last = captured.last else { return nil }
+        return first.sequence > last.sequence ? first : last
+    }
 }

@@ -133,11 +133,10 @@ extension AltcraftDevice {
 
 extension AltcraftDevice {
     public func examine(_ operation: EngagementOperation) -> [Finding] {
-        let content = examineAction(operation)
-        if content.contains(where: { $0.severity == .foreign }) { return content }
+        let findings = examineAction(operation)
+        if findings.contains(where: { $0.severity == .foreign }) { return findings }
         let time = operation.capturedAt.seconds > 0 ? [] : [FindingRow.timeMissing.at("capturedAt")]
-        let words = CallOption.problems(options(operation), for: use(of: operation.action), settings)
-        return content + words + time
+        return findings + CallOption.problems(options(operation), for: use(of: operation.action), settings) + time
     }
 
     public func examine(_ credential: Secret) -> Finding? {
@@ -167,7 +166,8 @@ extension AltcraftDevice {
         case .registerDevice(let device): examine(device)
         case .changeSubscription(let subscription): examine(subscription)
         case .changeAttributes(let changes): examine(changes, operation)
-        case .changeTags: (settings.tagsField.isEmpty ? [FindingRow.tagsField.at("action.tags")] : []) + whose
+        case .changeTags:
+            (settings.tagsField.isEmpty ? [FindingRow.tagsField.at("action.tags")] : []) + unidentifiedProfile
         case .identify(let identifiers): examine(identifiers)
         case .switchContact: settings.usedRoleToken == nil ? [] : [FindingRow.switchRoleToken.at("action.switch")]
         case .track(let event): examine(event, operation)
@@ -178,7 +178,7 @@ extension AltcraftDevice {
     }
 
     /// The finding about a profile change whose request identifies no profile.
-    private var whose: [Finding] {
+    private var unidentifiedProfile: [Finding] {
         guard settings.usedRoleToken != nil, settings.profileCarrier == .profileUpdate else { return [] }
         return [FindingRow.profileWhose.at("settings.profileUpdates")]
     }
@@ -202,28 +202,41 @@ extension AltcraftDevice {
             findings.append(FindingRow.topicPaused.at(path.dot("state")))
         }
         if subscription.topic?.trimmed.isEmpty == true { findings.append(FindingRow.topicBlank.at(path.dot("topic"))) }
-        for (name, value) in subscription.fields.sorted(by: { $0.key < $1.key }) {
-            let place = path.dot("fields").dot(name.rawValue)
-            if !value.isScalar { findings.append(FindingRow.subscriptionNested.at(place)) }
-            if name.rawValue.trimmed.isEmpty { findings.append(FindingRow.fieldBlank.at(place)) }
+        return findings + examine(subscription.fields, at: path.dot("fields"), nested: .subscriptionNested)
+    }
+
+    /// Returns the findings about fields that have a name and one plain value each.
+    private func examine(
+        _ fields: [AttributeName: AttributeValue],
+        at path: String,
+        nested: FindingRow
+    ) -> [Finding] {
+        let isBad = { (name: AttributeName, value: AttributeValue) in
+            !value.isScalar || name.rawValue.trimmed.isEmpty
         }
-        return findings
+        // Usually all fields are good, and nothing is copied or sorted.
+        guard fields.contains(where: isBad) else { return [] }
+        return fields.filter(isBad).sorted { $0.key < $1.key }.flatMap { name, value in
+            let path = path.dot(name.rawValue)
+            return (value.isScalar ? [] : [nested.at(path)])
+                + (name.rawValue.trimmed.isEmpty ? [FindingRow.fieldBlank.at(path)] : [])
+        }
     }
 
     private func examine(_ changes: [AttributeName: AttributeChange], _ operation: EngagementOperation) -> [Finding] {
         if changes.isEmpty { return [FindingRow.attributesEmpty.at("action.changes")] }
         let fields = profileFields(of: operation)
         let none = fields.object.isEmpty ? [FindingRow.attributesNone.at("action.changes")] : []
-        return fields.findings + none + whose
+        return fields.findings + none + unidentifiedProfile
     }
 
     private func examine(_ identifiers: [Identifier]) -> [Finding] {
-        let strange = identifiers.enumerated().filter { ![.external, .email, .phone].contains($0.element.kind) }
-        let findings = strange.map { FindingRow.identityKind.at("action.identifiers[\($0.offset)].kind") }
+        let unsupported = identifiers.enumerated().filter { ![.external, .email, .phone].contains($0.element.kind) }
+        let findings = unsupported.map { FindingRow.identityKind.at("action.identifiers[\($0.offset)].kind") }
         guard settings.identifiersAsFields else { return findings }
         var fields = ProfileFields(settings)
         fields.add(identifiers)
-        return findings + fields.findings + (fields.object.isEmpty ? [] : whose)
+        return findings + fields.findings + (fields.object.isEmpty ? [] : unidentifiedProfile)
     }
 
     private func examine(_ event: TrackingEvent, _ operation: EngagementOperation) -> [Finding] {
@@ -240,15 +253,7 @@ extension AltcraftDevice {
         case .custom(let name, let attributes):
             var findings = pixel(options(operation)) == nil ? [FindingRow.eventPixel.at(path)] : []
             if name.trimmed.isEmpty { findings.append(FindingRow.eventName.at(path.dot("name"))) }
-            let isBad = { (name: AttributeName, value: AttributeValue) in
-                !value.isScalar || name.rawValue.trimmed.isEmpty
-            }
-            let bad = attributes.contains(where: isBad) ? attributes.filter(isBad) : [:]
-            for (name, value) in bad.sorted(by: { $0.key < $1.key }) {
-                let place = path.dot("attributes").dot(name.rawValue)
-                if !value.isScalar { findings.append(FindingRow.eventNested.at(place)) }
-                if name.rawValue.trimmed.isEmpty { findings.append(FindingRow.fieldBlank.at(place)) }
-            }
+            findings += examine(attributes, at: path.dot("attributes"), nested: .eventNested)
             return findings + examineOwner(of: operation)
         default: return [FindingRow.eventKind.at(path.dot("kind"))]
         }
@@ -257,16 +262,17 @@ extension AltcraftDevice {
     /// Returns a finding about an event's fields with a role token, which does not identify the profile.
     private func examineOwner(of operation: EngagementOperation) -> [Finding] {
         let options = options(operation)
-        let carries = ["profileFields", "subscription"].first { options[$0] != nil }
-        guard let carries, settings.usedRoleToken != nil, options["matchingIDs"] == nil else { return [] }
-        return [FindingRow.eventWhose.at("options.altcraft".dot(carries))]
+        guard let option = ["profileFields", "subscription"].first(where: { options[$0] != nil }),
+            settings.usedRoleToken != nil, options["matchingIDs"] == nil
+        else { return [] }
+        return [FindingRow.eventWhose.at("options.altcraft".dot(option))]
     }
 
     private func examine(_ request: ReadRequest) -> [Finding] {
-        guard let question = StatusQuestion(rawValue: request.what) else {
+        guard let mode = StatusQueryMode(rawValue: request.what) else {
             return [FindingRow.readUnknown.at("action.read.what")]
         }
-        guard question == .latestForProvider, let provider = request.arguments["provider"], !provider.isNull else {
+        guard mode == .latestForProvider, let provider = request.arguments["provider"], !provider.isNull else {
             return []
         }
         let isKnown = provider.string.map(PushProvider.isKnown) ?? false

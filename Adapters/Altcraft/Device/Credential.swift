@@ -24,7 +24,7 @@ package struct Authorization {
             return
         }
         guard let token = credential, !token.value.isEmpty else {
-            throw Held(finding: FindingRow.credentialMissing.at())
+            throw Held(.credentialMissing)
         }
         let claim = try adapter.claims.claim(of: token)
         (matchingMode, header) = (claim.matching, claim.header)
@@ -37,8 +37,10 @@ package struct Authorization {
 /// The reason why an operation can't be sent yet. It holds later operations of the same person, and no others.
 struct Held: Error {
     let finding: Finding
-    /// The time of the next attempt without another event; nil for none.
-    var until: Instant?
+
+    init(_ row: FindingRow, detail: String? = nil, remedy: String? = nil) {
+        finding = row.at(detail: detail, remedy: remedy)
+    }
 }
 
 /// Reads contacts' tokens, each once: a contact's token signs every request of the contact.
@@ -47,7 +49,7 @@ final class ClaimReader: Sendable {
 
     /// Returns the claim of a token.
     ///
-    /// - Throws: The name of the missing part.
+    /// - Throws: The reason why the token can't sign.
     func claim(of token: Secret) throws(Held) -> MatchingClaim {
         if let known = last.withLock({ $0?.token == token ? $0?.claim : nil }) { return known }
         let claim = try MatchingClaim(token)
@@ -63,47 +65,44 @@ struct MatchingClaim {
     /// The value of the header that shows the token.
     let header: String
 
-    /// The payload must be smaller.
-    static let longestPayload = 16 * 1024
+    /// The size in bytes below which a payload must be.
+    private static let payloadLimit = 16 * 1024
     private static let identifiers = [
         "email", "phone", "profile_id", "field_name", "field_value", "provider", "subscription_id",
     ]
 
     /// Reads the claim. The signature is not checked; that is the vendor's task.
     ///
-    /// - Throws: The name of the missing part.
+    /// - Throws: The reason why the token can't sign.
     init(_ token: Secret) throws(Held) {
         let parts = token.value.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
         guard Authorization.isWritable(token.value), parts.count >= 2,
             let payload = Base64URL.decode(Substring(parts[1]))
         else {
             throw Held(
-                finding: FindingRow.credentialUnreadable.at(
-                    detail: "it is not a JSON Web Token",
-                    remedy:
-                        "Give the token that the back end signs for the contact: three parts with points between them."
-                )
+                .credentialUnreadable,
+                detail: "it is not a JSON Web Token",
+                remedy: "Give the token that the back end signs for the contact: three parts with points between them."
             )
         }
-        guard payload.count < Self.longestPayload else {
-            throw Held(finding: FindingRow.credentialTooLarge.at())
-        }
+        guard payload.count < Self.payloadLimit else { throw Held(.credentialTooLarge) }
         guard let claim = (try? JSONValue(parsing: payload))?["matching"] else {
-            throw Self.unreadable("the claim is missing")
+            throw Held(.credentialUnreadable, detail: "the claim is missing")
         }
         let text = claim.string.flatMap { try? JSONValue(parsing: $0) }
-        guard let object = (text ?? claim).object else { throw Self.unreadable("the claim is not an object") }
+        guard let object = (text ?? claim).object else {
+            throw Held(.credentialUnreadable, detail: "the claim is not an object")
+        }
         let database = object["db_id"]
         let missing = [
             (database?.integer ?? database?.string.flatMap(Int64.init)) == nil ? "db_id" : nil,
             (object["matching"]?.string ?? "").isEmpty ? "matching" : nil,
         ].compactMap(\.self)
         guard missing.isEmpty, let matching = object["matching"]?.string else {
-            let detail = missing.joined(separator: ", ")
-            throw Held(finding: FindingRow.credentialIncomplete.at(detail: detail))
+            throw Held(.credentialIncomplete, detail: missing.joined(separator: ", "))
         }
         guard Self.identifiers.contains(where: { Self.isPresent(object[$0]) }) else {
-            throw Held(finding: FindingRow.credentialAnonymous.at())
+            throw Held(.credentialAnonymous)
         }
         self.matching = matching
         header = String(joining: "Bearer ", token.value)
@@ -115,10 +114,6 @@ struct MatchingClaim {
         case .number: true
         default: false
         }
-    }
-
-    private static func unreadable(_ detail: String) -> Held {
-        Held(finding: FindingRow.credentialUnreadable.at(detail: detail))
     }
 }
 

@@ -23,26 +23,22 @@ final class CustomEvent: Sendable {
         (self.attributes, self.options, self.adapter) = (attributes, options, adapter)
     }
 
-    var zone: Int { -(utcOffsetSeconds / 60) }
-    var matching: String? { text("matching") }
-    var campaign: String? { word(.campaign) }
-    var content: String? { word(.content) }
-    var keyword: String? { word(.keyword) }
-    var medium: String? { word(.medium) }
-    var source: String? { word(.source) }
-    var temp: String? { word(.temp) }
-    var clientID: String { text("clientID") ?? adapter.settings.clientID }
-    var message: JSONValue? { text("messageID").map(JSONValue.string) }
-    var matchingIDs: JSONValue? { options["matchingIDs"] }
-    var subscription: JSONValue? { options["subscription"] }
-    var profileFields: JSONValue? { options["profileFields"]?.object.map { .object(adapter.settings.sent($0)) } }
-    var payload: [AttributeName: AttributeValue]? {
+    private var zone: Int { -(utcOffsetSeconds / 60) }
+    private var clientID: String { text("clientID") ?? adapter.settings.clientID }
+    private var message: JSONValue? { text("messageID").map(JSONValue.string) }
+    private var profileFields: JSONValue? {
+        options["profileFields"]?.object.map { .object(adapter.settings.sent($0)) }
+    }
+    private var payload: [AttributeName: AttributeValue]? {
         attributes.contains { $0.value.isScalar } ? attributes : nil
     }
 
+    /// Returns the text of an option that is not empty.
     private func text(_ option: String) -> String? { options[option]?.string.flatMap { $0.isEmpty ? nil : $0 } }
-    private func word(_ word: CampaignWord) -> String? {
-        options["utm"]?[word.rawValue]?.string.flatMap { $0.isEmpty ? nil : $0 }
+
+    /// Returns a campaign parameter that is not empty.
+    private func utm(_ parameter: CampaignParameter) -> String? {
+        options["utm"]?[parameter.rawValue]?.string.flatMap { $0.isEmpty ? nil : $0 }
     }
 
     static let table = FieldTable<CustomEvent>(
@@ -52,17 +48,17 @@ final class CustomEvent: Sendable {
             .required("t", \.time, .decimalText, from: "operation.capturedAt", rule: .altcraft("M3")),
             .required("aci", \.clientID, .text, from: "settings.clientId", rule: .altcraft("M3")),
             .required("wn", \.name, .text, from: "event.name", rule: .altcraft("M3")),
-            .optional("mm", \.matching, .text, from: "options.matching", rule: .altcraft("M6")),
-            .optional("cn", \.campaign, .text, from: "options.utm.campaign", rule: .altcraft("M6")),
-            .optional("cc", \.content, .text, from: "options.utm.content", rule: .altcraft("M6")),
-            .optional("ck", \.keyword, .text, from: "options.utm.keyword", rule: .altcraft("M6")),
-            .optional("cm", \.medium, .text, from: "options.utm.medium", rule: .altcraft("M6")),
-            .optional("cs", \.source, .text, from: "options.utm.source", rule: .altcraft("M6")),
-            .optional("ct", \.temp, .text, from: "options.utm.temp", rule: .altcraft("M6")),
+            .optional("mm", { $0.text("matching") }, .text, from: "options.matching", rule: .altcraft("M6")),
+            .optional("cn", { $0.utm(.campaign) }, .text, from: "options.utm.campaign", rule: .altcraft("M6")),
+            .optional("cc", { $0.utm(.content) }, .text, from: "options.utm.content", rule: .altcraft("M6")),
+            .optional("ck", { $0.utm(.keyword) }, .text, from: "options.utm.keyword", rule: .altcraft("M6")),
+            .optional("cm", { $0.utm(.medium) }, .text, from: "options.utm.medium", rule: .altcraft("M6")),
+            .optional("cs", { $0.utm(.source) }, .text, from: "options.utm.source", rule: .altcraft("M6")),
+            .optional("ct", { $0.utm(.temp) }, .text, from: "options.utm.temp", rule: .altcraft("M6")),
             .optional("wd", \.payload, .scalars, from: "event.attributes", rule: .altcraft("M5")),
             .optional("mi", \.message, .json, from: "options.messageID", rule: .altcraft("M7")),
-            .optional("ma", \.matchingIDs, .json, from: "options.matchingIDs", rule: .altcraft("M6")),
-            .optional("sn", \.subscription, .json, from: "options.subscription", rule: .altcraft("M8")),
+            .optional("ma", { $0.options["matchingIDs"] }, .json, from: "options.matchingIDs", rule: .altcraft("M6")),
+            .optional("sn", { $0.options["subscription"] }, .json, from: "options.subscription", rule: .altcraft("M8")),
             .optional("pf", \.profileFields, .json, from: "options.profileFields", rule: .altcraft("F1")),
         ]
     )

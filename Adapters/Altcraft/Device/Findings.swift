@@ -508,7 +508,7 @@ extension FindingRow {
         .unsupported,
         rule: .altcraft("Q5"),
         reason: "The vendor has no such query",
-        remedy: "Ask for \(StatusQuestion.names)."
+        remedy: "Ask for \(StatusQueryMode.names)."
     )
     static let readProvider = FindingRow(
         "altcraft.read.provider",

@@ -10,42 +10,26 @@ package struct AltcraftField {
     let attribute: AttributeName?
     /// The form as text, for the remedy of a finding.
     package let form: String
-    private let write: @Sendable (AttributeValue, AltcraftSettings) -> JSONValue?
-
-    /// Returns the value in the field's form; nil if it has none.
-    package func value(_ value: AttributeValue, _ settings: AltcraftSettings) -> JSONValue? { write(value, settings) }
+    /// Returns a value in the field's form; nil if it has none.
+    package let value: @Sendable (AttributeValue, AltcraftSettings) -> JSONValue?
 
     /// The vendor's system fields that take a form of their own, or that an attribute has by default.
     package static let all: [AltcraftField] = [
         text("_fname", .givenName),
         text("_lname", .familyName),
         text("_city", .city),
-        AltcraftField(
-            name: "_country",
-            attribute: .country,
-            form: "two letters of ISO 3166-1"
-        ) { value, _ in
+        AltcraftField(name: "_country", attribute: .country, form: "two letters of ISO 3166-1") { value, _ in
             guard case .country(let code)? = value.converted(to: .country) else { return nil }
             return .string(code.text)
         },
-        AltcraftField(
-            name: "_bdate",
-            attribute: .birthDate,
-            form: "YYYY-MM-DD or RFC 3339"
-        ) { value, _ in
-            (value.converted(to: .date) ?? value.converted(to: .timestamp))?.plainText.map(JSONValue.string)
-        },
-        AltcraftField(name: "_sex", attribute: .gender, form: "male or female") {
-            value,
-            settings in
+        date("_bdate", .birthDate),
+        AltcraftField(name: "_sex", attribute: .gender, form: "male or female") { value, settings in
             guard let word = value.plainText, let code = ["male": 1, "female": 2][word] else { return nil }
             return settings.genderForm == .word ? .string(word) : .integer(code)
         },
-        AltcraftField(
-            name: "_postal_code",
-            attribute: .postalCode,
-            form: "digits that do not begin with 0"
-        ) { value, _ in
+        AltcraftField(name: "_postal_code", attribute: .postalCode, form: "digits that do not begin with 0") {
+            value,
+            _ in
             guard let text = value.plainText, let number = Int64(text), number >= 0, String(number) == text else {
                 return nil
             }
@@ -54,13 +38,7 @@ package struct AltcraftField {
         AltcraftField(name: "_status", attribute: nil, form: "a whole number") { value, _ in
             value.plainText.flatMap(Int64.init).map(JSONValue.integer)
         },
-        AltcraftField(
-            name: "_regdate",
-            attribute: nil,
-            form: "YYYY-MM-DD or RFC 3339"
-        ) { value, _ in
-            (value.converted(to: .date) ?? value.converted(to: .timestamp))?.plainText.map(JSONValue.string)
-        },
+        date("_regdate", nil),
         AltcraftField(name: "email", attribute: nil, form: "an e-mail address") { value, _ in
             value.plainText.flatMap { Address.isEmail($0) ? .string($0) : nil }
         },
@@ -79,6 +57,12 @@ package struct AltcraftField {
     private static func text(_ name: String, _ attribute: AttributeName) -> AltcraftField {
         AltcraftField(name: name, attribute: attribute, form: "text") { value, _ in
             value.plainText.map(JSONValue.string)
+        }
+    }
+
+    private static func date(_ name: String, _ attribute: AttributeName?) -> AltcraftField {
+        AltcraftField(name: name, attribute: attribute, form: "YYYY-MM-DD or RFC 3339") { value, _ in
+            (value.converted(to: .date) ?? value.converted(to: .timestamp))?.plainText.map(JSONValue.string)
         }
     }
 
@@ -287,12 +271,7 @@ package enum PushProvider {
         guard token.service == .apns else {
             return token.value.utf8.allSatisfy { (0x21...0x7E).contains($0) } ? nil : "visible ASCII characters"
         }
-        let isHex = token.value.utf8.allSatisfy { byte in
-            switch byte {
-            case 0x30...0x39, 0x41...0x46, 0x61...0x66: true
-            default: false
-            }
-        }
+        let isHex = token.value.utf8.allSatisfy(UUIDText.isHexDigit)
         return isHex && token.value.utf8.count.isMultiple(of: 2) ? nil : "pairs of hexadecimal digits"
     }
 
@@ -320,7 +299,7 @@ extension Subscription.State {
 }
 
 /// The available queries for push subscriptions.
-enum StatusQuestion: String, CaseIterable {
+enum StatusQueryMode: String, CaseIterable {
     /// The profile's latest subscription.
     case latest
     /// The last one of a provider: the argument `provider`, else the present one.

@@ -39,9 +39,7 @@ public struct AltcraftMemory: AdapterMemory {
         /// Whether the vendor may send messages because of it.
         var mayBeSubscribed: Bool
 
-        func isOf(_ contact: String?) -> Bool {
-            self.contact.map(ScalarString.init) == contact.map(ScalarString.init)
-        }
+        func isOf(_ contact: String?) -> Bool { self.contact.isExactly(contact) }
     }
 
     /// The last decision of a contact about the push subscription, or about one topic of it, that was sent or kept.
@@ -71,10 +69,6 @@ public struct AltcraftMemory: AdapterMemory {
         var contact: String?
         /// Whether a subscription that the vendor had was ended so that the release could not resume it.
         var isEnded = false
-
-        func isOf(_ contact: String?) -> Bool {
-            self.contact.map(ScalarString.init) == contact.map(ScalarString.init)
-        }
     }
 
     /// The role token of the installation, and the start of its use.
@@ -114,12 +108,11 @@ public struct AltcraftMemory: AdapterMemory {
 
     /// Subscriptions that the vendor may still have stay: the next log-in or unregistration ends them.
     public func withoutContact(_ contact: String) -> AltcraftMemory {
-        let isSame = { (other: String?) in other.map { ScalarString.equal($0, contact) } ?? false }
         var memory = self
-        memory.holdings.removeAll { isSame($0.contact) && !$0.mayBeSubscribed }
-        memory.decisions.removeAll { isSame($0.contact) }
-        memory.departures.removeAll { isSame($0.contact) }
-        if isSame(owed?.contact) { memory.owed = nil }
+        memory.holdings.removeAll { $0.isOf(contact) && !$0.mayBeSubscribed }
+        memory.decisions.removeAll { $0.contact.isExactly(contact) }
+        memory.forgetDepartures(of: contact)
+        if owed?.contact.isExactly(contact) == true { memory.owed = nil }
         return memory
     }
 
@@ -144,6 +137,25 @@ public struct AltcraftMemory: AdapterMemory {
 
     /// The maximum number of entries per list. Entries that may be subscribed are never removed.
     static let entryLimit = 64
+
+    /// Returns the memory with a change.
+    func changing(_ change: (inout AltcraftMemory) -> Void) -> AltcraftMemory {
+        var memory = self
+        change(&memory)
+        return memory
+    }
+}
+
+/// The vendor's names of the states of a subscription.
+enum SubscriptionStatus {
+    static let subscribed = Subscription.State.subscribed.rawValue
+    static let unsubscribed = Subscription.State.unsubscribed.rawValue
+    static let suspended = Subscription.State.suspended.rawValue
+}
+
+extension String? {
+    /// Whether the other contact or topic has exactly the same Unicode scalars, or both are nil.
+    func isExactly(_ other: String?) -> Bool { map(ScalarString.init) == other.map(ScalarString.init) }
 }
 
 // MARK: - Subscriptions
@@ -243,7 +255,7 @@ extension AltcraftMemory {
         case .subscribe:
             change(contact, at: address) {
                 $0.status = nil
-                if request.status == Subscription.State.subscribed.rawValue { $0.mayBeSubscribed = true }
+                if request.status == SubscriptionStatus.subscribed { $0.mayBeSubscribed = true }
             }
             if request.replaces { changeOthers(than: contact, at: address) { $0.status = nil } }
         case .unsuspend:
@@ -251,17 +263,17 @@ extension AltcraftMemory {
             changeOthers(than: contact, at: address) { $0.status = nil }
         default: break
         }
-        if endpoint == .subscribe, isPause(pending.operation.action, request.status, contact) {
-            depart(.init(contact: contact, sequence: pending.sequence))
+        if endpoint == .subscribe, isUnrequestedSuspension(pending.operation.action, request.status, contact) {
+            noteDeparture(.init(contact: contact, sequence: pending.sequence))
         }
     }
 
     /// Whether a subscription request suspends a person who has not asked for it. An unregistration does, and so does a
     /// missing permission for notifications.
-    func isPause(_ action: Action, _ status: String?, _ contact: String?) -> Bool {
+    func isUnrequestedSuspension(_ action: Action, _ status: String?, _ contact: String?) -> Bool {
         if action == .unregister { return true }
         return [.registerDevice, .switchContact, .setConsent].contains(action.kind)
-            && status == Subscription.State.suspended.rawValue && optOutStatus(of: contact) == nil
+            && status == SubscriptionStatus.suspended && optOutStatus(of: contact) == nil
     }
 }
 
@@ -270,16 +282,13 @@ extension AltcraftMemory {
 extension AltcraftMemory {
     /// The last decision of a contact about a topic, or about the whole subscription.
     func decision(of contact: String?, on topic: String?) -> Decision? {
-        decisions.last {
-            $0.contact.map(ScalarString.init) == contact.map(ScalarString.init)
-                && $0.topic.map(ScalarString.init) == topic.map(ScalarString.init)
-        }
+        decisions.last { $0.contact.isExactly(contact) && $0.topic.isExactly(topic) }
     }
 
     /// Returns the status of a contact's opt-out from the whole subscription; nil if the last decision is no opt-out.
     func optOutStatus(of contact: String?) -> String? {
         let status = decision(of: contact, on: nil)?.status
-        return status == Subscription.State.subscribed.rawValue ? nil : status
+        return status == SubscriptionStatus.subscribed ? nil : status
     }
 
     /// Records a decision, unless a later one is known.
@@ -297,30 +306,26 @@ extension AltcraftMemory {
         if mark.contact != nil { logInAt = max(logInAt ?? .min, mark.sequence) }
         guard begunPersonChange.map({ $0.sequence < mark.sequence }) ?? true else { return }
         begunPersonChange = mark
-        if let owed, !owed.isOf(mark.contact) { self.owed = nil }
+        if let owed, !owed.contact.isExactly(mark.contact) { self.owed = nil }
     }
 
     /// Returns the unregistration that a contact's operation at a position reverts; nil if there is none.
     func departure(of contact: String?, before place: Int64 = .max) -> Mark? {
-        departures.last {
-            $0.contact.map(ScalarString.init) == contact.map(ScalarString.init) && $0.sequence < place
-        }
+        departures.last { $0.contact.isExactly(contact) && $0.sequence < place }
     }
 
-    /// Records an unregistration.
-    mutating func depart(_ mark: Mark) {
-        comeBack(mark.contact)
+    /// Records an unregistration, or a suspension for lack of a permission.
+    mutating func noteDeparture(_ mark: Mark) {
+        forgetDepartures(of: mark.contact)
         departures.append(mark)
         if departures.count > Self.entryLimit { departures.removeFirst() }
     }
 
     /// Records that an unregistration is complete.
-    mutating func leave(at sequence: Int64) { leftAt = max(leftAt ?? sequence, sequence) }
+    mutating func completeUnregistration(at sequence: Int64) { leftAt = max(leftAt ?? sequence, sequence) }
 
-    /// Forgets a contact's unregistrations, because the contact has come back.
-    mutating func comeBack(_ contact: String?) {
-        departures.removeAll { $0.contact.map(ScalarString.init) == contact.map(ScalarString.init) }
-    }
+    /// Forgets a contact's unregistrations, for example because the contact has come back.
+    mutating func forgetDepartures(of contact: String?) { departures.removeAll { $0.contact.isExactly(contact) } }
 }
 
 /// The content of a subscription request, a token update or a release, read from its body.

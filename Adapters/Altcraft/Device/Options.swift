@@ -22,7 +22,7 @@ struct CallOption {
         where accepts: @escaping @Sendable (JSONValue) -> Bool
     ) {
         self.init(name, form, uses) { value, path in
-            accepts(value) ? [] : [FindingRow.optionInvalid.at(path, detail: "it takes \(form)")]
+            accepts(value) ? [] : [.option(path, takes: form)]
         }
     }
 
@@ -54,7 +54,7 @@ struct CallOption {
         CallOption("matching", "a matching mode", [.customEvent]) { $0.string != nil },
         CallOption("matchingIDs", "an object of identifiers", [.customEvent]) { $0.object != nil },
         CallOption("messageID", "a message id", [.customEvent]) { $0.string != nil },
-        CallOption("utm", "an object of \(CampaignWord.names)", [.customEvent], check: campaign),
+        CallOption("utm", "an object of \(CampaignParameter.names)", [.customEvent], check: campaign),
         CallOption(
             "subscription",
             "a subscription of one of the vendor's forms",
@@ -91,9 +91,7 @@ struct CallOption {
     private static func object(_ value: JSONValue, _ path: String, _ problem: (JSONObject.Member) -> FindingRow?)
         -> [Finding]
     {
-        guard let fields = value.object else {
-            return [FindingRow.optionInvalid.at(path, detail: "it takes an object")]
-        }
+        guard let fields = value.object else { return [.option(path, takes: "an object")] }
         return fields.compactMap { field in
             let row = field.name.trimmed.isEmpty ? FindingRow.fieldBlank : problem(field)
             return row.map { $0.at(path.dot(field.name)) }
@@ -109,31 +107,27 @@ struct CallOption {
     }
 
     private static func campaign(_ value: JSONValue, _ path: String) -> [Finding] {
-        guard let words = value.object else {
-            return [FindingRow.optionInvalid.at(path, detail: "it takes an object")]
-        }
-        return words.compactMap { word in
-            if CampaignWord(rawValue: word.name) == nil {
-                return FindingRow.optionInvalid.at(path.dot(word.name), detail: "it takes \(CampaignWord.names)")
+        guard let parameters = value.object else { return [.option(path, takes: "an object")] }
+        return parameters.compactMap { parameter in
+            let path = path.dot(parameter.name)
+            if CampaignParameter(rawValue: parameter.name) == nil {
+                return .option(path, takes: CampaignParameter.names)
             }
-            return word.value.string == nil
-                ? FindingRow.optionInvalid.at(path.dot(word.name), detail: "it takes text") : nil
+            return parameter.value.string == nil ? .option(path, takes: "text") : nil
         }
     }
 
     private static func categories(_ value: JSONValue, _ path: String) -> [Finding] {
-        guard let list = value.array else { return [FindingRow.optionInvalid.at(path, detail: "it takes a list")] }
+        guard let list = value.array else { return [.option(path, takes: "a list")] }
         return list.enumerated().flatMap { place, category -> [Finding] in
             let path = "\(path)[\(place)]"
-            guard let object = category.object else {
-                return [FindingRow.optionInvalid.at(path, detail: "it takes an object with name and active")]
-            }
+            guard let object = category.object else { return [.option(path, takes: "an object with name and active")] }
             var problems: [Finding] = []
             if object["name"]?.string?.trimmed.isEmpty != false {
-                problems.append(FindingRow.optionInvalid.at(path.dot("name"), detail: "it takes text"))
+                problems.append(.option(path.dot("name"), takes: "text"))
             }
             if let active = object["active"], active.bool == nil {
-                problems.append(FindingRow.optionInvalid.at(path.dot("active"), detail: "it takes true or false"))
+                problems.append(.option(path.dot("active"), takes: "true or false"))
             }
             for unknown in object.names where !["name", "active", "title", "steady"].contains(unknown) {
                 problems.append(FindingRow.optionInvalid.at(path.dot(unknown), detail: "a category has no such part"))
@@ -143,8 +137,15 @@ struct CallOption {
     }
 }
 
+extension Finding {
+    /// Returns a finding about an option, or a part of one, that has another form than the given one.
+    fileprivate static func option(_ path: String, takes form: String) -> Finding {
+        FindingRow.optionInvalid.at(path, detail: "it takes \(form)")
+    }
+}
+
 /// The campaign parameters of an event, in the vendor's order.
-enum CampaignWord: String, CaseIterable {
+enum CampaignParameter: String, CaseIterable {
     case campaign, content, keyword, medium, source, temp
 
     /// The names of the parameters, for findings.
@@ -157,17 +158,15 @@ enum FunctionalUpdate {
         "set": { _ in true },
         "unset": { $0.isNull },
         "incr": { $0.number != nil },
-        "add": { $0.array?.allSatisfy { $0.string != nil } ?? false },
-        "delete": { $0.array?.allSatisfy { $0.string != nil } ?? false },
+        "add": { $0.isListOfTexts },
+        "delete": { $0.isListOfTexts },
         "upsert": { $0.object != nil },
     ]
 
     /// Whether a value is no instruction, or one that the vendor documents, with a fitting value.
     static func isValid(_ value: JSONValue, for field: String) -> Bool {
         guard let action = value["action"]?.string else { return true }
-        if action == "unset", field == "email" {
-            return false
-        }
+        if action == "unset", field == "email" { return false }
         return actions[action].map { $0(value["value"] ?? .null) } ?? false
     }
 }
@@ -200,29 +199,31 @@ enum AttachedSubscription {
             case .text: value.string.map { !$0.trimmed.isEmpty } ?? false
             case .number: value.integer != nil
             case .object: value.object != nil
-            case .texts: value.array?.allSatisfy { $0.string != nil } ?? false
+            case .texts: value.isListOfTexts
             case .status: ["subscribed", "unsubscribed", "suspended"].contains(value.string)
             case .provider: value.string.map(PushProvider.isKnown) ?? false
             }
         }
     }
 
-    /// Everything that keeps a value from being one of the four forms, each at its place.
+    /// Returns the findings about a value that is not of a channel's form.
     static func problems(_ value: JSONValue, _ path: String) -> [Finding] {
-        func problem(_ name: String, _ detail: String) -> Finding {
-            FindingRow.optionInvalid.at(path.dot(name), detail: detail)
-        }
-        guard let object = value.object else {
-            return [FindingRow.optionInvalid.at(path, detail: "it takes an object")]
-        }
+        guard let object = value.object else { return [.option(path, takes: "an object")] }
         guard let channel = object["channel"]?.string, let own = forms[channel] else {
-            return [problem("channel", "it takes \(forms.keys.sorted().joined(separator: ", ")) (476)")]
+            return [.option(path.dot("channel"), takes: "\(forms.keys.sorted().joined(separator: ", ")) (476)")]
         }
         let needed = [("resource_id", Form.number)] + own
         let missing = needed.filter { name, form in !(object[name].map(form.takes) ?? false) }
         let wrong = common.filter { name, form in !(object[name].map(form.takes) ?? true) }
         let known = ["channel"] + (needed + common).map { $0.0 }
-        return (missing + wrong).map { problem($0.0, "it takes \($0.1.rawValue)") }
-            + object.names.filter { !known.contains($0) }.map { problem($0, "this channel has no such part") }
+        return (missing + wrong).map { .option(path.dot($0.0), takes: $0.1.rawValue) }
+            + object.names.filter { !known.contains($0) }.map {
+                FindingRow.optionInvalid.at(path.dot($0), detail: "this channel has no such part")
+            }
     }
+}
+
+extension JSONValue {
+    /// Whether it is a list of texts alone.
+    fileprivate var isListOfTexts: Bool { array?.allSatisfy { $0.string != nil } ?? false }
 }

@@ -24,24 +24,20 @@ extension Planner {
             profileFields: merged(fields, options) ?? [:],
             skipTriggers: options["skipTriggers"]?.bool ?? false
         )
-        return send(
-            .profileUpdate,
-            maker.post("/profile/update", NoQuery.table, NoQuery(), ProfileUpdateCall.table, call),
-            head
-        )
+        return send(.profileUpdate, maker.post("/profile/update", NoQuery(), call), head)
     }
 
-    /// The subscription request carries a status always, and it must not change the person's will.
+    /// Sends profile fields in a subscription request. It always carries a status, which must not change the person's decision.
     private func subscribeWithProfile(_ head: Head, _ fields: JSONObject) throws(Held) -> Next {
         let place = memory.confirmed(of: person(head))?.address ?? address
-        guard let place else { throw Held(finding: FindingRow.tokenMissing.at()) }
+        guard let place else { throw Held(.tokenMissing) }
         let holding = memory.holding(of: person(head), at: place)
         if let status = holding?.status { return try subscribe(head, status, profileFields: fields, at: place) }
-        guard holding?.certainty == .absent else { return try ask(.current, at: place, head) }
+        guard holding?.certainty == .absent else { return try query(.current, at: place, head) }
         return .settle([head.id: .rejected(FindingRow.profileUnsubscribed.at())])
     }
 
-    /// The operation's profile fields, then the caller's.
+    /// Returns the operation's profile fields, overwritten by those of its options; nil if there are none.
     func merged(_ fields: JSONObject, _ options: JSONObject) -> JSONValue? {
         var all = fields
         for field in adapter.settings.sent(options["profileFields"]?.object ?? [:]) { all[field.name] = field.value }
@@ -50,34 +46,34 @@ extension Planner {
 
     // MARK: Queries
 
-    func ask(_ request: ReadRequest, _ head: Head) throws(Held) -> Next {
-        guard let question = StatusQuestion(rawValue: request.what) else {
+    func query(_ request: ReadRequest, _ head: Head) throws(Held) -> Next {
+        guard let mode = StatusQueryMode(rawValue: request.what) else {
             return .settle([head.id: .rejected(FindingRow.readUnknown.at("action.read.what"))])
         }
         let place = memory.confirmed(of: person(head))?.address ?? address
-        return try ask(question, provider: request.arguments["provider"]?.string, at: place, head)
+        return try query(mode, provider: request.arguments["provider"]?.string, at: place, head)
     }
 
-    func ask(
-        _ question: StatusQuestion,
+    func query(
+        _ mode: StatusQueryMode,
         provider: String? = nil,
         at place: PushAddress?,
         _ head: Head
     ) throws(Held) -> Next {
         let isRead = head.operation.action.kind == .readBack
-        let own = place == address || address == nil ? "status" : place.map { "status/\(RequestID.mark(of: $0.token))" }
-        let maker = try maker(head, part: isRead ? nil : own)
+        let part =
+            place == address || address == nil ? "status" : place.map { "status/\(RequestID.mark(of: $0.token))" }
+        let maker = try maker(head, part: isRead ? nil : part)
         var query = StatusQuery(matchingMode: maker.authorization.matchingMode)
-        switch question {
+        switch mode {
         case .latest: break
-        case .latestForProvider:
-            query.provider = provider ?? place?.provider
+        case .latestForProvider: query.provider = provider ?? place?.provider
         case .current: (query.provider, query.token) = (place?.provider, place?.token)
         }
-        if question != .latest, query.provider == nil {
+        if mode != .latest, query.provider == nil {
             return .settle([head.id: .rejected(FindingRow.readNoToken.at("action.read"))])
         }
-        return send(.status, maker.get("/subscription/push/status/", StatusQuery.table, query), head)
+        return send(.status, maker.get("/subscription/push/status/", query), head)
     }
 
     // MARK: Events
@@ -94,8 +90,7 @@ extension Planner {
             let maker = try maker(head)
             let query = PushEventQuery(matchingMode: maker.authorization.matchingMode)
             let call = PushEventCall(time: Int(head.operation.capturedAt.seconds), messageID: message)
-            let request = maker.post("/event/push/\(kind)", PushEventQuery.table, query, PushEventCall.table, call)
-            return send(.pushEvent, request, head)
+            return send(.pushEvent, maker.post("/event/push/\(kind)", query, call), head)
         case .custom(let name, let attributes):
             let options = adapter.options(head.operation)
             guard let pixel = adapter.pixel(options) else {
@@ -110,9 +105,8 @@ extension Planner {
                 options: options,
                 adapter: adapter
             )
-            let query = CustomEventQuery(pixel: pixel)
             let form = Form(event, id: maker.id)
-            return send(.customEvent, maker.post("/event/post", CustomEventQuery.table, query, form: form), head)
+            return send(.customEvent, maker.post("/event/post", CustomEventQuery(pixel: pixel), form: form), head)
         default: return .settle([head.id: .rejected(FindingRow.eventKind.at("action.event.kind"))])
         }
     }

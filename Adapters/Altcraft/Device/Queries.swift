@@ -3,7 +3,7 @@ import PatchbayAdapterKit
 // The URL query of each request, one row per parameter. A profile update has none.
 
 /// The query of a subscription request.
-struct SubscriptionQuery: Sendable {
+struct SubscriptionQuery: WireRecord {
     var provider: String
     var matchingMode: String
     var sync: String
@@ -19,7 +19,7 @@ struct SubscriptionQuery: Sendable {
 }
 
 /// The query of a token update: the new provider, the old token.
-struct TokenUpdateQuery: Sendable {
+struct TokenUpdateQuery: WireRecord {
     var provider: String
     var token: String
     var sync: String
@@ -35,7 +35,7 @@ struct TokenUpdateQuery: Sendable {
 }
 
 /// The query of a release of a suspension.
-struct ReleaseQuery: Sendable {
+struct ReleaseQuery: WireRecord {
     var provider: String
     var matchingMode: String?
     var token: String
@@ -51,7 +51,7 @@ struct ReleaseQuery: Sendable {
 }
 
 /// The URL query of a subscription query: empty for the latest, the provider for its latest, both for the present one.
-struct StatusQuery: Sendable {
+struct StatusQuery: WireRecord {
     var provider: String?
     var matchingMode: String
     var token: String?
@@ -67,7 +67,7 @@ struct StatusQuery: Sendable {
 }
 
 /// The query of a push event.
-struct PushEventQuery: Sendable {
+struct PushEventQuery: WireRecord {
     var matchingMode: String
 
     static let table = FieldTable<PushEventQuery>(
@@ -77,25 +77,21 @@ struct PushEventQuery: Sendable {
 }
 
 /// The query of a custom event.
-struct CustomEventQuery: Sendable {
+struct CustomEventQuery: WireRecord {
     var pixel: String
-
-    var kind: String { "px" }
-    var type: String { "open" }
-    var version: String { "2" }
 
     static let table = FieldTable<CustomEventQuery>(
         "Query of a custom event",
         [
             .required("i", \.pixel, .text, from: "settings.pixel", rule: .altcraft("Q7")),
-            .required("tr", \.kind, .text, from: "always px", rule: .altcraft("Q7")),
-            .required("t", \.type, .text, from: "always open", rule: .altcraft("Q7")),
-            .required("v", \.version, .text, from: "always 2", rule: .altcraft("Q7")),
+            .required("tr", { _ in "px" }, .text, from: "always px", rule: .altcraft("Q7")),
+            .required("t", { _ in "open" }, .text, from: "always open", rule: .altcraft("Q7")),
+            .required("v", { _ in "2" }, .text, from: "always 2", rule: .altcraft("Q7")),
         ]
     )
 }
 
 /// The query of a request that has none.
-struct NoQuery: Sendable {
+struct NoQuery: WireRecord {
     static let table = FieldTable<NoQuery>("No query", [])
 }

@@ -106,15 +106,4 @@ struct EventCodes: Sendable, Equatable {
         let name = endpoint == .subscribe ? status ?? "" : endpoint.rawValue
         return all.first { $0.name == name }
     }
-
-    /// The table as Markdown.
-    static var markdown: String {
-        func text(_ numbers: Numbers?) -> String {
-            guard let numbers else { return "–" }
-            return [numbers.success, numbers.final, numbers.repeated].map { $0.map(String.init) ?? "–" }
-                .joined(separator: ", ")
-        }
-        let lines = all.map { "| \($0.name) | \(text($0.first)) | \(text($0.renumbered)) |" }
-        return (["| request | first numbers | renumbered |", "|---|---|---|"] + lines).joined(separator: "\n")
-    }
 }

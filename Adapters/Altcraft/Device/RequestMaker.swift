@@ -2,6 +2,11 @@ import PatchbayAdapterKit
 import PatchbayJSON
 import PatchbayModel
 
+/// A query or a body of this API, with the table of its fields.
+protocol WireRecord: Sendable {
+    static var table: FieldTable<Self> { get }
+}
+
 /// Makes requests: address, headers, body.
 struct RequestMaker {
     let adapter: AltcraftDevice
@@ -15,47 +20,40 @@ struct RequestMaker {
         id = RequestID.text(for: operation, part: part)
     }
 
-    /// A request with a JSON body.
-    func post<Query, Record>(
-        _ path: String,
-        _ query: FieldTable<Query>,
-        _ values: Query,
-        _ table: FieldTable<Record>,
-        _ record: Record
-    )
-        -> WireRequest
-    {
-        WireRequest(
-            "POST",
-            url(path, query, values),
-            headers: headers("application/json"),
-            body: table.bytes(record)
-        )
+    /// Returns a POST request with a JSON body.
+    func post<Record: WireRecord>(_ path: String, _ query: some WireRecord, _ record: Record) -> WireRequest {
+        request("POST", path, query, "application/json", Record.table.bytes(record))
+    }
+
+    /// Returns a POST request with a form.
+    func post(_ path: String, _ query: some WireRecord, form: Form) -> WireRequest {
+        request("POST", path, query, String(joining: "multipart/form-data; boundary=", form.boundary), form.bytes)
     }
 
     /// Returns a GET request without a body.
-    func get<Query>(_ path: String, _ query: FieldTable<Query>, _ values: Query) -> WireRequest {
-        WireRequest("GET", url(path, query, values), headers: headers("application/json"))
+    func get(_ path: String, _ query: some WireRecord) -> WireRequest {
+        request("GET", path, query, "application/json", [])
     }
 
-    /// A request with a form.
-    func post<Query>(_ path: String, _ query: FieldTable<Query>, _ values: Query, form: Form) -> WireRequest {
-        let type = String(joining: "multipart/form-data; boundary=", form.boundary)
-        return WireRequest("POST", url(path, query, values), headers: headers(type), body: form.bytes)
-    }
-
-    private func headers(_ contentType: String) -> [WireHeader] {
-        [
+    private func request(
+        _ method: String,
+        _ path: String,
+        _ query: some WireRecord,
+        _ contentType: String,
+        _ body: [UInt8]
+    ) -> WireRequest {
+        let headers = [
             WireHeader("Authorization", authorization.header, isSecret: true),
             WireHeader("Request-ID", id),
             WireHeader("Content-Type", contentType),
         ]
+        return WireRequest(method, url(path, query), headers: headers, body: body)
     }
 
-    private func url<Query>(_ path: String, _ table: FieldTable<Query>, _ values: Query) -> String {
+    private func url<Query: WireRecord>(_ path: String, _ values: Query) -> String {
         let address = adapter.address
-        guard let own = address.query else { return table.query(values, after: address.base, path) }
-        let query = table.query(values)
+        guard let own = address.query else { return Query.table.query(values, after: address.base, path) }
+        let query = Query.table.query(values)
         return String(joining: address.base, path, "?", own, query.isEmpty ? "" : "&", String(query.dropFirst()))
     }
 }

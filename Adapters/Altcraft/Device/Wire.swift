@@ -5,7 +5,7 @@ import PatchbayModel
 // The fields of every request, one row each.
 
 /// A subscription request: subscribe, unsubscribe or suspend.
-struct SubscriptionCall: Sendable {
+struct SubscriptionCall: WireRecord {
     var time: Int
     var address: PushAddress
     var status: String
@@ -15,8 +15,6 @@ struct SubscriptionCall: Sendable {
     var replace: Bool
     var skipTriggers: Bool
 
-    var token: String { address.token }
-    var provider: String { address.provider }
     var subscription: JSONValue { .object(Self.subscriptionTable.object(self)) }
     var fieldValues: JSONValue { .object(fields) }
     var categoryList: JSONValue { .array(categories.map { .object(Category.table.object($0)) }) }
@@ -25,7 +23,7 @@ struct SubscriptionCall: Sendable {
         "Subscribe, unsubscribe, suspend",
         [
             .required("time", \.time, .integer, from: "operation.capturedAt", rule: .altcraft("B1")),
-            .required("subscription_id", \.token, .text, from: "device.pushToken.value", rule: .altcraft("B2")),
+            .required("subscription_id", \.address.token, .text, from: "device.pushToken.value", rule: .altcraft("B2")),
             .required("subscription", \.subscription, .json, from: "action.subscription", rule: .altcraft("B3")),
             .optional("profile_fields", \.profileFields, .json, from: "options.profileFields", rule: .altcraft("B6")),
             .required("replace", \.replace, .flag, from: "options.replace", rule: .altcraft("B7")),
@@ -36,8 +34,8 @@ struct SubscriptionCall: Sendable {
     static let subscriptionTable = FieldTable<SubscriptionCall>(
         "The subscription in it",
         [
-            .required("subscription_id", \.token, .text, from: "device.pushToken.value", rule: .altcraft("B2")),
-            .required("provider", \.provider, .text, from: "device.pushToken.service", rule: .altcraft("T7")),
+            .required("subscription_id", \.address.token, .text, from: "device.pushToken.value", rule: .altcraft("B2")),
+            .required("provider", \.address.provider, .text, from: "device.pushToken.service", rule: .altcraft("T7")),
             .required("status", \.status, .text, from: "action.subscription.state", rule: .altcraft("B3")),
             .required("fields", \.fieldValues, .json, from: "device.facts", rule: .altcraft("B4")),
             .required("cats", \.categoryList, .json, from: "action.subscription.topic", rule: .altcraft("B5")),
@@ -142,46 +140,40 @@ extension WireFormat<Int> {
 }
 
 /// A push token that replaces another.
-struct TokenUpdateCall: Sendable {
+struct TokenUpdateCall: WireRecord {
     var old: PushAddress
     var new: PushAddress
-
-    var oldToken: String { old.token }
-    var oldProvider: String { old.provider }
-    var newToken: String { new.token }
-    var newProvider: String { new.provider }
 
     static let table = FieldTable<TokenUpdateCall>(
         "Token update",
         [
-            .required("old_token", \.oldToken, .text, from: "memory.saved", rule: .altcraft("B8")),
-            .required("old_provider", \.oldProvider, .text, from: "memory.saved", rule: .altcraft("B8")),
-            .required("new_token", \.newToken, .text, from: "device.pushToken.value", rule: .altcraft("B8")),
-            .required("new_provider", \.newProvider, .text, from: "device.pushToken.service", rule: .altcraft("T7")),
+            .required("old_token", \.old.token, .text, from: "memory.saved", rule: .altcraft("B8")),
+            .required("old_provider", \.old.provider, .text, from: "memory.saved", rule: .altcraft("B8")),
+            .required("new_token", \.new.token, .text, from: "device.pushToken.value", rule: .altcraft("B8")),
+            .required("new_provider", \.new.provider, .text, from: "device.pushToken.service", rule: .altcraft("T7")),
         ]
     )
 }
 
 /// The release of a suspension at a change of person.
-struct ReleaseCall: Sendable {
+struct ReleaseCall: WireRecord {
     var address: PushAddress
 
     var subscription: JSONValue {
         ["subscription_id": .string(address.token), "provider": .string(address.provider)]
     }
-    var replace: Bool { true }
 
     static let table = FieldTable<ReleaseCall>(
         "Release of a suspension",
         [
             .required("subscription", \.subscription, .json, from: "device.pushToken", rule: .altcraft("B9")),
-            .required("replace", \.replace, .flag, from: "always true", rule: .altcraft("B9")),
+            .required("replace", { _ in true }, .flag, from: "always true", rule: .altcraft("B9")),
         ]
     )
 }
 
 /// A push that arrived or was opened.
-struct PushEventCall: Sendable {
+struct PushEventCall: WireRecord {
     var time: Int
     var messageID: String
 
@@ -195,7 +187,7 @@ struct PushEventCall: Sendable {
 }
 
 /// Fields of a profile that change.
-struct ProfileUpdateCall: Sendable {
+struct ProfileUpdateCall: WireRecord {
     var profileFields: JSONValue
     var skipTriggers: Bool
 

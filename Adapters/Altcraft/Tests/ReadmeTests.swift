@@ -34,7 +34,13 @@ import Testing
                     AltcraftField.all.map { [$0.attribute.map { "`\($0.rawValue)`" } ?? "", "`\($0.name)`", $0.form] }
                 )
             ),
-            ("codes", EventCodes.markdown),
+            (
+                "codes",
+                ReadmeTables.markdown(
+                    ["request", "first numbers", "renumbered"],
+                    EventCodes.all.map { [$0.name, Self.text($0.first), Self.text($0.renumbered)] }
+                )
+            ),
             ("file-settings", ImportSettings.table.markdown),
             ("file-fields", ReadmeTables.fields([ImportRecord.table.summary, ImportSubscription.table.summary])),
             ("consent-values", ReadmeTables.consent(.altcraft)),
@@ -47,6 +53,12 @@ import Testing
                 ("findings", ReadmeTables.findings(FindingRow.altcraft, VendorFiles.altcraft.findings)),
                 ("rules", ReadmeTables.rules(Rule.altcraft, VendorFiles.altcraft.rules)),
             ]
+    }
+
+    private static func text(_ numbers: EventCodes.Numbers?) -> String {
+        guard let numbers else { return "–" }
+        return [numbers.success, numbers.final, numbers.repeated].map { $0.map(String.init) ?? "–" }
+            .joined(separator: ", ")
     }
 
     /// The tables of the server API.

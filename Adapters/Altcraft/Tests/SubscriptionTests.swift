@@ -317,7 +317,7 @@ import Testing
         throws
     {
         var scene = try Scene()
-        scene.memory.depart(.init(contact: "aino", sequence: 5))
+        scene.memory.noteDeparture(.init(contact: "aino", sequence: 5))
         scene.stand("suspended")
         let late = scene.pending(.registerDevice(Corpus.phone), id: "late", sequence: 4)
         #expect(scene.plan(late).settled == .unchanged(FindingRow.deviceKept.at()))

@@ -7,7 +7,7 @@ extension AcousticDevice {
         let row = ReplyTable.acoustic.row(for: exchange.outcome)
         let before = memory
         // If the vendor no longer knows the ids, they reach no person, and the unregistration is complete.
-        let isGone = exchange.leaves(memory) && [404, 410].contains(exchange.outcome.reply?.status)
+        let isGone = exchange.reportsUnusedIDs(memory) && [404, 410].contains(exchange.outcome.reply?.status)
         let meaning = isGone ? .accepted : row.meaning
         note(exchange, meaning, in: &memory)
         switch meaning {
@@ -15,10 +15,9 @@ extension AcousticDevice {
             memory.mustPhone = true
             if exchange.endpoint == .phoneHome { memory.registered = nil }
             let detail = exchange.outcome.reply.map { "HTTP \($0.status) to \(exchange.endpoint.rawValue)" }
-            let suspension = FindingRow.replyStopped.at(detail: detail)
-            var meaning = Interpretation<Self>(exchange.operations) { .inProgress($0.step) }
-            meaning.suspension = suspension
-            return meaning
+            var interpretation = Interpretation<Self>(exchange.operations) { .inProgress($0.step) }
+            interpretation.suspension = FindingRow.replyStopped.at(detail: detail)
+            return interpretation
         case .retry: return Interpretation(exchange.operations) { _ in .retry(.now) }  // `plan` paces.
         case .accepted, .refused: break
         }
@@ -33,16 +32,10 @@ extension AcousticDevice {
 
     /// Records the time of the next attempt, and forgets values that an unacknowledged request may have changed (K7).
     private func note(_ exchange: Exchange<Self>, _ meaning: ReplyMeaning, in memory: inout Memory) {
-        let stream = exchange.endpoint.stream
         if meaning == .retry {
-            let failures = memory.paces[stream]?.failures ?? 0
-            let asked = exchange.retryAfter
-            memory.paces[stream] = .init(
-                failures: failures + 1,
-                until: Pace.next(after: failures, asked: asked, at: exchange.moment)
-            )
+            memory.delay(exchange.endpoint.stream, asked: exchange.retryAfter, at: exchange.moment)
         } else {
-            memory.paces[stream] = nil
+            memory.paces[exchange.endpoint.stream] = nil
         }
         if exchange.endpoint == .phoneHome || exchange.endpoint == .register { memory.phonedAt = exchange.startedAt }
         if exchange.mayHaveWorked { memory.markUncertain(exchange.endpoint, exchange.operations, settings) }
@@ -64,9 +57,7 @@ extension AcousticDevice {
             if let tags = batch.tags { memory.tags = tags.map(\.rawValue).sorted() }
             return verdicts(batch) { _, step in step }
         }
-        guard batch.units == 1 else {
-            return halved(exchange, batch.units, &memory)
-        }
+        guard batch.units == 1 else { return halved(exchange, batch.units, &memory) }
         return verdicts(batch) { member, step in
             var step = step
             // The bad entry is found. The remaining entries are sent together again.
@@ -88,7 +79,7 @@ extension AcousticDevice {
                     var step = change(member, member.step)
                     step.done = member.range.upperBound
                     guard step.done >= member.entries.count else { return (member.pending.id, .inProgress(step)) }
-                    return (member.pending.id, ending(of: member.pending.operation, member.entries, step))
+                    return (member.pending.id, verdict(of: member.pending.operation, member.entries, step))
                 }
             ) { first, _ in first }
         )
@@ -96,7 +87,7 @@ extension AcousticDevice {
 
     /// Returns the verdict of an operation whose entries are all processed, with the names that the vendor took and refused
     /// (V1).
-    func ending(of operation: EngagementOperation, _ entries: [Entry], _ step: Step) -> Verdict<Self> {
+    func verdict(of operation: EngagementOperation, _ entries: [Entry], _ step: Step) -> Verdict<Self> {
         let refused = step.refused.filter(entries.indices.contains).map { entries[$0].key }
         let more = step.refusals > refused.count ? " and \(step.refusals - refused.count) more" : ""
         let names = refused.joined(separator: ", ") + more
@@ -136,10 +127,10 @@ extension AcousticDevice {
             let reportsPush =
                 exchange.operations.contains { $0.operation.action.kind != .track } && exchange.reportsPush
             return Interpretation(exchange.operations) { pending in
-                if exchange.leaves(memory), pending.operation.action.kind == .registerDevice {
-                    // The old ids have been reported as left. The registration continues with its new ids.
-                    memory.tell(false)
-                    return next(pending)
+                if exchange.reportsUnusedIDs(memory), pending.operation.action.kind == .registerDevice {
+                    // Push under the old ids is reported as disabled. The registration continues with its new ids.
+                    memory.notePushReport(false)
+                    return continued(pending)
                 }
                 if pending.operation.action == .erase {
                     // A refusal completes the operation, too: the app's back end erases the vendor's data.
@@ -148,7 +139,7 @@ extension AcousticDevice {
                 }
                 recordPushReport(pending.operation, isAccepted, reportsPush, &memory)
                 if pending.operation.action.kind == .switchContact, pending.step?.isLoggedIn != true {
-                    return next(pending)
+                    return continued(pending)
                 }
                 guard pending.operation.action.kind == .registerDevice else {
                     return isAccepted ? accepted(pending.operation) : .rejected(FindingRow.eventRefused.at("action"))
@@ -159,14 +150,14 @@ extension AcousticDevice {
         return halved(exchange, exchange.operations.count, &memory)
     }
 
-    /// The operation's next request.
-    private func next(_ pending: Pending<Self>) -> Verdict<Self> {
+    /// Continues an operation with its next request.
+    func continued(_ pending: Pending<Self>) -> Verdict<Self> {
         .inProgress(Step(done: (pending.step?.done ?? 0) + 1))
     }
 
     /// Returns half of a refused group as the next request, after a pause that limits the rate of the search (G3).
     private func halved(_ exchange: Exchange<Self>, _ count: Int, _ memory: inout Memory) -> Interpretation<Self> {
-        let until = exchange.moment.now + Pace.search
+        let until = exchange.moment.now + Intervals.search
         memory.paces[exchange.endpoint.stream] = .init(failures: 0, until: until)
         let half = max(1, count / 2)
         return Interpretation(exchange.operations) { pending in
@@ -186,14 +177,13 @@ extension AcousticDevice {
         switch operation.action {
         case .registerDevice(let device):
             memory.permitsPush = device.allowsPush
-            memory.tell(mayPush)
-        case .setConsent where isAccepted: memory.tell(mayPush)
-        case .switchContact where isAccepted: memory.tell(mayPush)
-        case .unregister where isAccepted: memory.tell(false)
+            memory.notePushReport(mayPush)
+        case .setConsent where isAccepted, .switchContact where isAccepted: memory.notePushReport(mayPush)
+        case .unregister where isAccepted: memory.notePushReport(false)
         case .changeSubscription(let subscription) where isAccepted:
             let isOptIn = subscription.state == .subscribed
             memory.decide(operation.contact, wantsPush: isOptIn)
-            memory.tell(isOptIn)
+            memory.notePushReport(isOptIn)
         default: break
         }
     }
@@ -240,9 +230,9 @@ extension AcousticDevice {
                 settings: settings
             )
             memory.registered = record.digest(settings)
-            memory.mention(mayPush)
+            memory.noteRegisteredPush(mayPush)
         }
-        return Interpretation(exchange.operations, next)
+        return Interpretation(exchange.operations, continued)
     }
 
     private func interpretPhoneHome(
@@ -280,12 +270,7 @@ extension AcousticDevice {
 
     /// Handles a success without the requested ids as a failure: the engine retries the request.
     private func withoutAnswer(_ exchange: Exchange<Self>, _ memory: inout Memory) -> Interpretation<Self> {
-        let stream = exchange.endpoint.stream
-        let failures = memory.paces[stream]?.failures ?? 0
-        memory.paces[stream] = .init(
-            failures: failures + 1,
-            until: Pace.next(after: failures, asked: nil, at: exchange.moment)
-        )
+        memory.delay(exchange.endpoint.stream, asked: nil, at: exchange.moment)
         return Interpretation(exchange.operations) { _ in .retry(.now) }
     }
 }
@@ -295,7 +280,7 @@ extension Exchange<AcousticDevice> {
     fileprivate var reportsPush: Bool { request.json?["events"]?[0]?["name"] == "uiPushEnabled" }
 
     /// Whether it reports push as disabled under ids that are no longer used, because of an unregistration or new ids.
-    fileprivate func leaves(_ memory: AcousticDevice.Memory) -> Bool {
+    fileprivate func reportsUnusedIDs(_ memory: AcousticDevice.Memory) -> Bool {
         guard endpoint == .events, operations.count == 1 else { return false }
         switch operations[0].operation.action {
         case .unregister, .erase: return true

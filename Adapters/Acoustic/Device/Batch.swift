@@ -131,12 +131,10 @@ struct AttributeBatch {
         of operation: EngagementOperation,
         after tags: Set<Tag>,
         _ settings: AcousticSettings
-    ) -> ([Entry], Set<Tag>?) {
+    ) -> (entries: [Entry], tags: Set<Tag>?) {
         switch operation.action {
         case .changeAttributes(let changes): return (AttributeRules.judge(changes, settings: settings).entries, nil)
-        case .changeTags(let change):
-            let (entries, after) = TagRules.entries(of: change, after: tags, settings: settings)
-            return (entries, after)
+        case .changeTags(let change): return TagRules.entries(of: change, after: tags, settings: settings)
         default: return ([], nil)
         }
     }

@@ -15,11 +15,6 @@ struct ColumnValues: Codable, Sendable, Equatable {
         set { values[column] = newValue }
     }
 
-    /// The value of a column.
-    subscript(name: String) -> WireValue? { values[ScalarString(name)] }
-
-    var isEmpty: Bool { values.isEmpty }
-
     /// The columns with their values as JSON, in the order of their names.
     var json: JSONObject {
         let sorted = values.sorted { $0.key.text.unicodeScalars.lexicographicallyPrecedes($1.key.text.unicodeScalars) }

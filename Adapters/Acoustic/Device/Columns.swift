@@ -76,72 +76,43 @@ package enum ColumnType: String, NeutralWord {
         /// The rule that defines the form.
         let rule: RuleID
         /// Encodes a value; nil if no device may write the type.
-        let encode: (@Sendable (AttributeValue, Column) -> Result<Encoded, ValueProblem>)?
+        let encode: (@Sendable (AttributeValue, Column) -> Form.Outcome)?
+
+        init(
+            _ type: ColumnType,
+            _ code: Int,
+            form: String,
+            rule: String,
+            _ encode: (@Sendable (AttributeValue, Column) -> Form.Outcome)? = nil
+        ) {
+            (self.type, self.code, self.form, self.rule) = (type, code, form, .acoustic(rule))
+            self.encode = encode
+        }
     }
 
     /// Every type.
     package static let table: [Row] = [
-        Row(type: .text, code: 0, form: "string, up to 4000 characters", rule: .acoustic("C13"), encode: Form.text),
-        Row(type: .yesNo, code: 1, form: "boolean, true or false", rule: .acoustic("C18"), encode: Form.flag),
-        Row(type: .numeric, code: 2, form: "number, up to 255 digits", rule: .acoustic("C9"), encode: Form.number),
-        Row(type: .date, code: 3, form: "string, yyyy-MM-dd", rule: .acoustic("C4"), encode: Form.date),
-        Row(type: .time, code: 4, form: "string, HH:mm, 24 hours, no zone", rule: .acoustic("C5"), encode: Form.time),
-        Row(
-            type: .country,
-            code: 5,
-            form: "string, two lower-case letters of ISO 3166-1",
-            rule: .acoustic("C3"),
-            encode: Form.country
-        ),
-        Row(
-            type: .selection,
-            code: 6,
-            form: "string, one allowed value",
-            rule: .acoustic("C8"),
-            encode: Form.selection
-        ),
-        Row(type: .email, code: 7, form: "not from a device", rule: .acoustic("C12"), encode: nil),
-        Row(type: .segmenting, code: 8, form: "not from a device", rule: .acoustic("C12"), encode: nil),
-        Row(type: .system, code: 9, form: "not from a device", rule: .acoustic("C12"), encode: nil),
-        Row(type: .smsOptIn, code: 13, form: "not from a device", rule: .acoustic("C12"), encode: nil),
-        Row(type: .smsOptOutDate, code: 14, form: "not from a device", rule: .acoustic("C12"), encode: nil),
-        Row(
-            type: .smsPhoneNumber,
-            code: 15,
-            form: "string, digits with the country's code",
-            rule: .acoustic("C16"),
-            encode: Form.digits
-        ),
-        Row(type: .phoneNumber, code: 16, form: "string, free text", rule: .acoustic("C17"), encode: Form.phone),
-        Row(
-            type: .timestamp,
-            code: 17,
-            form: "date, an instant in UTC with milliseconds",
-            rule: .acoustic("C6"),
-            encode: Form.timestamp
-        ),
-        Row(type: .syncId, code: 19, form: "not from a device", rule: .acoustic("C12"), encode: nil),
-        Row(
-            type: .multiSelection,
-            code: 20,
-            form: "string, allowed values joined by semicolons",
-            rule: .acoustic("C7"),
-            encode: Form.multiSelection
-        ),
+        Row(.text, 0, form: "string, up to 4000 characters", rule: "C13", Form.text),
+        Row(.yesNo, 1, form: "boolean, true or false", rule: "C18", Form.flag),
+        Row(.numeric, 2, form: "number, up to 255 digits", rule: "C9", Form.number),
+        Row(.date, 3, form: "string, yyyy-MM-dd", rule: "C4", Form.date),
+        Row(.time, 4, form: "string, HH:mm, 24 hours, no zone", rule: "C5", Form.time),
+        Row(.country, 5, form: "string, two lower-case letters of ISO 3166-1", rule: "C3", Form.country),
+        Row(.selection, 6, form: "string, one allowed value", rule: "C8", Form.selection),
+        Row(.email, 7, form: "not from a device", rule: "C12"),
+        Row(.segmenting, 8, form: "not from a device", rule: "C12"),
+        Row(.system, 9, form: "not from a device", rule: "C12"),
+        Row(.smsOptIn, 13, form: "not from a device", rule: "C12"),
+        Row(.smsOptOutDate, 14, form: "not from a device", rule: "C12"),
+        Row(.smsPhoneNumber, 15, form: "string, digits with the country's code", rule: "C16", Form.digits),
+        Row(.phoneNumber, 16, form: "string, free text", rule: "C17", Form.phone),
+        Row(.timestamp, 17, form: "date, an instant in UTC with milliseconds", rule: "C6", Form.timestamp),
+        Row(.syncId, 19, form: "not from a device", rule: "C12"),
+        Row(.multiSelection, 20, form: "string, allowed values joined by semicolons", rule: "C7", Form.multiSelection),
     ]
 
     /// The properties of this type.
-    var row: Row {
-        Self.table.first { $0.type == self }
-            ?? Row(type: self, code: -1, form: "", rule: .acoustic("C12"), encode: nil)
-    }
-
-    /// The table as Markdown.
-    static var markdown: String {
-        let lines = table.map { "| `\($0.type.rawValue)` | \($0.code) | \($0.form) | \($0.rule.number) |" }
-        return (["| type | vendor's code | what an entry carries | rule |", "|---|---|---|---|"] + lines)
-            .joined(separator: "\n")
-    }
+    var row: Row { Self.table.first { $0.type == self } ?? Row(self, -1, form: "", rule: "C12") }
 }
 
 /// An encoded value, with the losses of the conversion.

@@ -23,7 +23,7 @@ package enum AttributeRules: Sendable {
     /// The permitted lengths of a column's name, in characters.
     package static let nameLengths = 3...255
 
-    /// Judges a whole change (G1): the entries, values first, and everything that is wrong with it.
+    /// Returns the entries of a whole change, values first, and all findings about it (G1).
     static func judge(
         _ changes: [AttributeName: AttributeChange],
         settings: AcousticSettings
@@ -46,7 +46,13 @@ package enum AttributeRules: Sendable {
         if settings.columns.isEmpty, !changes.isEmpty {
             findings.append(FindingRow.columnsUnknown.at("action.changes"))
         }
-        return (entries.inOrder, settled(findings, isAnythingLeft: !entries.isEmpty, settings))
+        // With `sendValid`, an invalid entry does not reject the others (G2).
+        if settings.onInvalid == .sendValid, !entries.isEmpty {
+            for place in findings.indices where findings[place].severity == .error {
+                findings[place].severity = .warning
+            }
+        }
+        return (entries.inOrder, findings)
     }
 
     /// Returns the names of invalid attributes that the settings leave out, sorted.
@@ -56,21 +62,6 @@ package enum AttributeRules: Sendable {
         }
         let sent = Set(judge(changes, settings: settings).entries.map(\.column))
         return changes.keys.sorted().filter { !sent.contains(ScalarString(settings.column(for: $0))) }.map(\.rawValue)
-    }
-
-    /// Rejects the whole operation for one bad entry, unless the setting `onInvalid` sends the valid entries (G2).
-    private static func settled(
-        _ findings: [Finding],
-        isAnythingLeft: Bool,
-        _ settings: AcousticSettings
-    ) -> [Finding] {
-        guard findings.contains(where: { $0.severity == .error }) else { return findings }
-        guard settings.onInvalid == .sendValid, isAnythingLeft else { return findings }
-        return findings.map { finding in
-            var finding = finding
-            if finding.severity == .error { finding.severity = .warning }
-            return finding
-        }
     }
 
     private static func judge(
@@ -106,9 +97,7 @@ package enum AttributeRules: Sendable {
             guard let encode = column.type.row.encode else { return (nil, [FindingRow.columnUnwritable.at(path)]) }
             outcome = encode(value, column)
         }
-        if settings.holdsTags(name) {
-            return (nil, [FindingRow.columnOfTags.at(path)])
-        }
+        if settings.holdsTags(name) { return (nil, [FindingRow.columnOfTags.at(path)]) }
         switch outcome {
         case .success(let encoded): return (Entry(name, encoded.value), encoded.note.map { [$0.at(path)] } ?? [])
         case .failure(let problem): return (nil, [problem.row.at(path, detail: problem.detail)])
@@ -121,16 +110,14 @@ package enum AttributeRules: Sendable {
         at path: String,
         settings: AcousticSettings
     ) -> (Entry?, [Finding]) {
-        if settings.holdsTags(name) {
-            return (nil, [FindingRow.columnOfTags.at(path)])
-        }
+        if settings.holdsTags(name) { return (nil, [FindingRow.columnOfTags.at(path)]) }
         guard !settings.columns.isEmpty else { return (Entry(name, nil), []) }
         guard let column = settings.columns[ScalarString(name)] else {
             return (Entry(name, nil), [FindingRow.deleteUnknown.at(path)])
         }
         if column.owner == .server { return (nil, [FindingRow.columnOfServer.at(path)]) }
-        let isForeign = column.isLookupKey || column.type.row.encode == nil
-        return (Entry(name, nil), isForeign ? [FindingRow.deleteUnknown.at(path)] : [])
+        // A column of the back end was refused already.
+        return (Entry(name, nil), refusal(of: column) == nil ? [] : [FindingRow.deleteUnknown.at(path)])
     }
 
     private static func unknown(_ name: String, _ settings: AcousticSettings) -> FindingRow {

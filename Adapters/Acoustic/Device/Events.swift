@@ -14,28 +14,6 @@ enum EventType: Sendable {
     static let locations = ["geofence", "ibeacon"]
     /// The names of location events.
     static let locationNames = ["enabled", "disabled", "enter", "exit", "dwell"]
-
-    /// Types with their names, as Markdown.
-    static var markdown: String {
-        let rows: [(neutral: String, type: String, names: String)] = [
-            ("custom", "`custom`", "the app's own"),
-            ("custom with the option `type`", "`geofence`, `ibeacon`", locationNames.joined(separator: ", ")),
-            ("sessionStarted, sessionEnded", "`application`", "sessionStarted, sessionEnded"),
-            ("push subscription, permission, unregister", "`application`", "uiPushEnabled, uiPushDisabled"),
-            (
-                "push tapped, opened", "`simpleNotification`",
-                "appOpened, " + Options.actions.map(\.event).joined(separator: ", ")
-            ),
-            ("messageViewed", "`inbox`", "messageOpened"),
-            (
-                "messageClicked", "`inboxMessage`, `inAppMessage`",
-                "appOpened, " + Options.actions.map(\.event).joined(separator: ", ")
-            ),
-        ]
-        return
-            (["| here | type | names |", "|---|---|---|"] + rows.map { "| \($0.neutral) | \($0.type) | \($0.names) |" })
-            .joined(separator: "\n")
-    }
 }
 
 /// An event in the vendor's form.
@@ -105,8 +83,6 @@ enum EventRules: Sendable {
         switch operation.action {
         case .changeSubscription(let subscription): judge(subscription, operation)
         case .track(let event): judge(event, operation, settings)
-        case .registerDevice(let device): (.permission(device.allowsPush, at: operation.capturedAt), [])
-        case .unregister: (.permission(false, at: operation.capturedAt), [])
         default: (nil, [])
         }
     }
@@ -144,11 +120,25 @@ enum EventRules: Sendable {
         let options = Options(operation)
         var (record, findings) = content(event, operation, options, settings)
         if findings.contains(where: { $0.severity == .foreign || $0.severity == .error }) { return (nil, findings) }
-        let campaign = Campaign(event, options)
-        record?.attribution = campaign.attribution
-        record?.mailingID = campaign.mailingID
-        if let path = campaign.badMailing { findings.append(FindingRow.mailingID.at(path)) }
+        // The operation's options take precedence over the push payload.
+        let push: JSONValue? = if case .push(_, let payload, _) = event { payload["mce"] } else { nil }
+        record?.attribution = options["attribution"]?.string ?? push?["attribution"]?.string
+        let own = options["mailingId"]
+        guard let mailing = own ?? push?["mailingId"], !mailing.isNull else { return (record, findings) }
+        if isMailingID(mailing) {
+            record?.mailingID = mailing
+        } else {
+            let path = own == nil ? "action.event.payload.mce.mailingId" : "options.acoustic.mailingId"
+            findings.append(FindingRow.mailingID.at(path))
+        }
         return (record, findings)
+    }
+
+    /// Whether a value is a whole number, or a text of digits (E7).
+    private static func isMailingID(_ value: JSONValue) -> Bool {
+        if let number = value.number { return number.integer != nil }
+        guard let text = value.string, !text.isEmpty else { return false }
+        return text.utf8.allSatisfy { (0x30...0x39).contains($0) }
     }
 
     private static func content(
@@ -236,34 +226,6 @@ enum EventRules: Sendable {
             }
         }
         return (entries, findings)
-    }
-}
-
-/// The campaign of an event. The operation's options take precedence over the push payload.
-private struct Campaign {
-    var attribution: String?
-    var mailingID: JSONValue?
-    /// The path of a mailing id that is not a number.
-    var badMailing: String?
-
-    init(_ event: TrackingEvent, _ options: Options) {
-        var push: JSONValue?
-        if case .push(_, let payload, _) = event { push = payload["mce"] }
-        attribution = options["attribution"]?.string ?? push?["attribution"]?.string
-        let own = options["mailingId"]
-        guard let mailing = own ?? push?["mailingId"], !mailing.isNull else { return }
-        if Self.isMailing(mailing) {
-            mailingID = mailing
-        } else {
-            badMailing = own == nil ? "action.event.payload.mce.mailingId" : "options.acoustic.mailingId"
-        }
-    }
-
-    /// A number, or a text that holds a number (E7).
-    private static func isMailing(_ value: JSONValue) -> Bool {
-        if let number = value.number { return number.integer != nil }
-        guard let text = value.string, !text.isEmpty else { return false }
-        return text.utf8.allSatisfy { (0x30...0x39).contains($0) }
     }
 }
 

@@ -10,18 +10,13 @@ enum Identity: Sendable {
 
     /// Returns the ids that the app passes; nil unless it passes both.
     static func ids(of device: Device) -> AcousticDevice.Memory.IDs? {
-        guard let user = device.identities[userName], let channel = device.identities[channelName], !user.isEmpty,
-            !channel.isEmpty
-        else { return nil }
-        return .init(user: user, channel: channel)
+        .init(user: device.identities[userName], channel: device.identities[channelName])
     }
 
     /// Returns the ids in a reply; nil unless it contains both.
     static func ids(in reply: WireResponse, _ profile: DeviceProfile) -> AcousticDevice.Memory.IDs? {
-        guard let json = reply.json, let user = json[profile.userMember]?.string, !user.isEmpty,
-            let channel = json[profile.channelMember]?.string, !channel.isEmpty
-        else { return nil }
-        return .init(user: user, channel: channel)
+        let json = reply.json
+        return .init(user: json?[profile.userMember]?.string, channel: json?[profile.channelMember]?.string)
     }
 
     /// Returns the findings about a device.
@@ -81,10 +76,6 @@ struct RegistrationRecord: Sendable {
     }
 
     private var osVersion: String? { facts?.platformVersion }
-    private var platform: String? { facts?.platform }
-    private var model: String? { facts?.model }
-    private var appVersion: String? { facts?.appVersion }
-    private var locale: String? { facts?.locale }
     /// Microseconds east of UTC, as text.
     private var timeZone: String? { facts.map { String(Int64($0.utcOffsetSeconds) * 1_000_000) } }
 
@@ -102,11 +93,11 @@ struct RegistrationRecord: Sendable {
             .required("pushEnabled", \.isPushEnabled, .flag, from: "device.allowsPush", rule: .acoustic("I2")),
             .required("sdkVersion", \.sdkVersion, .text, from: "Patchbay's version", rule: .acoustic("I2")),
             .optional("pushToken", \.pushToken, .text, from: "device.pushToken", rule: .acoustic("I2")),
-            .optional("platform", \.platform, .text, from: "device.facts.platform", rule: .acoustic("I2")),
+            .optional("platform", \.facts?.platform, .text, from: "device.facts.platform", rule: .acoustic("I2")),
             .optional("osVersion", \.osVersion, .text, from: "device.facts.platformVersion", rule: .acoustic("I2")),
-            .optional("deviceModel", \.model, .text, from: "device.facts.model", rule: .acoustic("I2")),
-            .optional("appVersion", \.appVersion, .text, from: "device.facts.appVersion", rule: .acoustic("I2")),
-            .optional("locale", \.locale, .text, from: "device.facts.locale", rule: .acoustic("I2")),
+            .optional("deviceModel", \.facts?.model, .text, from: "device.facts.model", rule: .acoustic("I2")),
+            .optional("appVersion", \.facts?.appVersion, .text, from: "device.facts.appVersion", rule: .acoustic("I2")),
+            .optional("locale", \.facts?.locale, .text, from: "device.facts.locale", rule: .acoustic("I2")),
             .optional("timezone", \.timeZone, .text, from: "device.facts.utcOffsetSeconds", rule: .acoustic("I2")),
         ]
     )

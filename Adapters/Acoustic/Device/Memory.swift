@@ -9,6 +9,12 @@ extension AcousticDevice {
         struct IDs: Codable, Sendable, Equatable {
             var user: String
             var channel: String
+
+            /// Creates ids; nil unless both are there and not empty.
+            init?(user: String?, channel: String?) {
+                guard let user, let channel, !user.isEmpty, !channel.isEmpty else { return nil }
+                (self.user, self.channel) = (user, channel)
+            }
         }
 
         /// The retry state of a stream of requests after a failure (Q1).
@@ -30,7 +36,7 @@ extension AcousticDevice {
         /// A digest of the registration that the vendor accepted (I2).
         var registered: String?
         /// Whether push may reach this installation, as last reported to the vendor (P4).
-        var pushTold: Bool?
+        var reportedPush: Bool?
         /// Whether the vendor may have received another push state since; nil means false.
         private(set) var isPushUncertain: Bool?
         /// Whether the person wants push, beside the system's permission.
@@ -54,8 +60,28 @@ extension AcousticDevice {
         /// Whether an erasure ended the registration (I7).
         var isReset = false
 
+        private enum CodingKeys: String, CodingKey {
+            case ids, known, tags, person, registered, isPushUncertain, wantsPush, permitsPush, decisions, owner
+            case idsSince, mayBeRegistered, phonedAt, mustPhone, paces, isReset
+            case reportedPush = "pushTold"
+        }
+
         /// Nothing known.
         public init() {}
+
+        /// Returns the memory with a change.
+        func changing(_ change: (inout Memory) -> Void) -> Memory {
+            var memory = self
+            change(&memory)
+            return memory
+        }
+
+        /// Delays a stream of requests after a failure (Q1), at least as long as the server asks.
+        mutating func delay(_ stream: String, asked: Duration?, at moment: Moment) {
+            let failures = paces[stream]?.failures ?? 0
+            let until = Intervals.backoff.next(after: failures, asked: asked, at: moment)
+            paces[stream] = Pace(failures: failures + 1, until: until)
+        }
 
         public var afterErase: Memory {
             var memory = Memory()
@@ -65,24 +91,22 @@ extension AcousticDevice {
                 return memory
             }
             // The ids are needed until push is reported as disabled, which the erasure does before it is complete.
-            (memory.ids, memory.pushTold, memory.isPushUncertain) = (ids, pushTold, isPushUncertain)
+            (memory.ids, memory.reportedPush, memory.isPushUncertain) = (ids, reportedPush, isPushUncertain)
             return memory
         }
 
         public func withoutContact(_ contact: String) -> Memory {
-            var memory = self
-            memory.decisions?.forget(contact)
-            return memory
+            changing { $0.decisions?.forget(contact) }
         }
 
         /// Forgets the values and tags if the profile is denied. A denial of anything else covers nothing that is kept here:
         /// ids, pacing and push state are needed for an opt-out and an unregistration.
         public func afterDenial(of scope: Consent.Scope) -> Memory {
             guard scope == .profile else { return self }
-            var memory = self
-            memory.forgetValues()
-            memory.tags = []
-            return memory
+            return changing {
+                $0.forgetValues()
+                $0.tags = []
+            }
         }
 
         /// Stores ids from the app or the vendor. If they differ from the present ids, the expected values are forgotten (K5).
@@ -92,7 +116,7 @@ extension AcousticDevice {
         }
 
         /// Forgets the ids and everything that the vendor received under them.
-        mutating func forgetIDs() { (ids, pushTold, isPushUncertain, registered) = (nil, nil, nil, nil) }
+        mutating func forgetIDs() { (ids, reportedPush, isPushUncertain, registered) = (nil, nil, nil, nil) }
 
         /// Forgets the person, but keeps the data that an unregistration needs.
         mutating func forgetPerson() {
@@ -100,10 +124,8 @@ extension AcousticDevice {
             forgetValues()
         }
 
-        /// Nothing is known of the vendor's values any more.
-        mutating func forgetValues() {
-            known = ColumnValues()
-        }
+        /// Forgets all values that the vendor accepted.
+        mutating func forgetValues() { known = ColumnValues() }
 
         /// Forgets values that an unacknowledged request may have changed at the vendor (K7).
         mutating func markUncertain(
@@ -121,37 +143,37 @@ extension AcousticDevice {
                 if ids == nil { mayBeRegistered = true }
                 for pending in operations {
                     guard case .registerDevice(let device) = pending.operation.action else { continue }
-                    mention(mayPush(device, of: pending.operation.contact))
+                    noteRegisteredPush(mayPush(device, of: pending.operation.contact))
                 }
                 if settings.invalidateExistingUser { forgetValues() }
             case .events:
                 for pending in operations where pending.operation.action.kind != .track {
                     isPushUncertain = true
                     // At most an opt-out is reported again, never an opt-in.
-                    if case .changeSubscription(let word) = pending.operation.action, word.state != .subscribed {
-                        decide(pending.operation.contact, wantsPush: false)
-                    }
+                    if pending.isOptOut { decide(pending.operation.contact, wantsPush: false) }
                 }
             case .phoneHome: break
             }
         }
 
-        /// Records the push state that the vendor knows.
-        mutating func tell(_ mayPush: Bool) { (pushTold, isPushUncertain) = (mayPush, nil) }
+        /// Records the push state that an event reported.
+        mutating func notePushReport(_ mayPush: Bool) { (reportedPush, isPushUncertain) = (mayPush, nil) }
 
         /// Records that a registration reported a push state before the event for it did.
-        mutating func mention(_ mayPush: Bool) {
-            if let pushTold, pushTold != mayPush { isPushUncertain = true }
+        mutating func noteRegisteredPush(_ mayPush: Bool) {
+            if let reportedPush, reportedPush != mayPush { isPushUncertain = true }
         }
 
         /// Whether the vendor may hold that push reaches the installation.
-        var mayReach: Bool { pushTold != false || isPushUncertain == true }
+        var mayReach: Bool { reportedPush != false || isPushUncertain == true }
 
         /// Marks the push state under the present ids as unknown, so that the next registration reports it.
-        mutating func expectReport() { (pushTold, isPushUncertain) = (false, true) }
+        mutating func expectReport() { (reportedPush, isPushUncertain) = (false, true) }
 
         /// Whether a report is due, because the vendor knows another push state, or may.
-        func owesReport(_ mayPush: Bool) -> Bool { pushTold.map { $0 != mayPush || isPushUncertain == true } ?? false }
+        func owesReport(_ mayPush: Bool) -> Bool {
+            reportedPush.map { $0 != mayPush || isPushUncertain == true } ?? false
+        }
 
         /// Whether push may reach an installation: the system permits it, and the person wants it.
         func mayPush(_ device: Device, of contact: String?) -> Bool {

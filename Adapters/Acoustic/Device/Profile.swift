@@ -54,16 +54,6 @@ struct DeviceProfile: Sendable, Equatable {
     private static let methods = ["GET", "POST", "PUT", "PATCH", "DELETE"]
     private static let placeholders = ["{appKey}", "{userId}", "{channelId}"]
 
-    /// The defaults and their settings, as Markdown.
-    static var markdown: String {
-        let profile = DeviceProfile()
-        let lines = calls.map { name, path in
-            let call = profile[keyPath: path]
-            return "| `\(name)` | `\(call.method)` | `\(call.path)` | \(call.wrapper.map { "`\($0)`" } ?? "–") |"
-        }
-        return (["| call | method | path | wrapper |", "|---|---|---|---|"] + lines).joined(separator: "\n")
-    }
-
     /// The form of the setting.
     static let schema: JSONObject = {
         let text: JSONValue = ["type": "string", "minLength": 1]

@@ -36,7 +36,7 @@ enum TagRules: Sendable {
         of change: TagChange,
         after tags: Set<Tag>,
         settings: AcousticSettings
-    ) -> (entries: [Entry], tags: Set<Tag>) {
+    ) -> (entries: [Entry], tags: Set<Tag>?) {
         var flags: [Entry] = []
         for (tag, column) in settings.tagColumns.sorted(by: { $0.key < $1.key }) {
             guard let isSet = state(of: tag, in: change) else { continue }

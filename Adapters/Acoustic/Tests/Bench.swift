@@ -74,6 +74,11 @@ extension Action {
     }
 }
 
+extension ColumnValues {
+    var isEmpty: Bool { json.isEmpty }
+    subscript(name: String) -> WireValue? { self[ScalarString(name)] }
+}
+
 extension WireRequest {
     /// The method, the last path component and the content, such as `PATCH attributes City=Turku`.
     var words: String {

@@ -114,7 +114,7 @@ import Testing
         #expect(try bench.exchange(at: 10, yes).method == "POST")
         #expect(try bench.exchange(at: 10).words == "POST events application/uiPushDisabled")
         bench.settle(at: 10)
-        #expect(bench.summary(id)?.hasPrefix("accepted") == true && bench.memory.pushTold == false)
+        #expect(bench.summary(id)?.hasPrefix("accepted") == true && bench.memory.reportedPush == false)
     }
 
     @Test(.shows("acoustic/K7", "acoustic/P4"))
@@ -139,7 +139,7 @@ import Testing
         let device = bench.capture(.registerDevice(Corpus.phone), at: 20)
         #expect(try bench.exchange(at: 20, yes).json?["pushEnabled"] == false)
         bench.settle(at: 20)
-        #expect(bench.summary(device) == "accepted device.kept" && bench.memory.pushTold == false)
+        #expect(bench.summary(device) == "accepted device.kept" && bench.memory.reportedPush == false)
         let again = bench.capture(.registerDevice(Corpus.phone), at: 25)
         bench.settle(at: 25)
         #expect(bench.summary(again) == "unchanged")

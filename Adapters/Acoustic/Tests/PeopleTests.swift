@@ -362,7 +362,7 @@ extension AdapterTestDriver<AcousticDevice, AcousticSimulator> {
         }
         let denied = memory.afterDenial(of: .profile)
         #expect(denied.known.isEmpty && denied.tags.isEmpty && denied.ids == memory.ids)
-        #expect(denied.pushTold == memory.pushTold)
+        #expect(denied.reportedPush == memory.reportedPush)
         #expect(
             memory.afterDenial(of: .tracking).afterDenial(of: .profile)
                 == memory.afterDenial(of: .profile).afterDenial(of: .tracking)

@@ -1,8 +1,7 @@
 import PatchbayAdapterKit
-import PatchbayModel
 
 /// Intervals between requests.
-enum Pace: Sendable {
+enum Intervals: Sendable {
     /// The interval between two queries for the current ids (I3).
     static let phoneHome = Duration.seconds(86_400)
     /// Between two requests of a search for an entry that the vendor refuses (G3).
@@ -10,9 +9,4 @@ enum Pace: Sendable {
     /// The delays in minutes after each failure in a row, with a random variation of a fifth (Q1), or `Retry-After` if
     /// later (Q2).
     static let backoff = Backoff([1, 2, 4, 8, 16, 32, 60].map { .seconds(60 * $0) }, jitter: 0.2)
-
-    /// Returns the time of the next attempt after a failure.
-    static func next(after failures: Int, asked: Duration?, at moment: Moment) -> Instant {
-        backoff.next(after: failures, asked: asked, at: moment)
-    }
 }

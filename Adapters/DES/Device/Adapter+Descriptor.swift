@@ -14,7 +14,7 @@ extension DESDevice {
             rules: Rule.des,
             findings: FindingRow.des,
             reasonsOfState: [
-                FindingRow.notRegistered, .identifierMissing, .contactOfAnother, .contactOvertaken, .neverSent,
+                FindingRow.notRegistered, .identifierMissing, .contactOfAnother, .contactOvertaken, .notSent,
                 .leavingRefused, .inboxUnknown,
                 .noContent, .replyUnauthenticated, .renewalRefused, .renewalsSpent,
                 .replyRefused, .replyLater, .noReply, .hostNotFound, .replyUnreadable,
@@ -42,8 +42,17 @@ extension DESDevice {
     )
 
     private static let noTopics = Support.unsupported(reason: "The vendor has no topics.")
+    private static let noTags = Support.unsupported(reason: "The vendor only has tags of inbox messages.")
+    private static let noEvent = Support.unsupported(reason: "The vendor has no event for it.")
+    private static let otherIdentifier = Support.unsupported(
+        reason: "One kind names contacts: that of the setting contactIdentifier."
+    )
 
-    private static let capabilities: Capabilities = [
+    private static let capabilities = Capabilities(
+        AttributeType.allCases.map { (.attribute($0), noAttributes) } + others.map { ($0.key, $0.value) }
+    )
+
+    private static let others: KeyValuePairs<Capability, Support> = [
         .operation(.identify): .native(note: "the identifier that the setting contactIdentifier names"),
         .operation(.switchContact): .native(note: "the session is reported as ended, and a new one begins"),
         .contact(.logIn): .native(note: "the setting contactProof says what proves it"),
@@ -52,7 +61,7 @@ extension DESDevice {
             note: "registration, anonymous contact and push token, as far as they are new"
         ),
         .operation(.changeAttributes): noAttributes,
-        .operation(.changeTags): .unsupported(reason: "The vendor only has tags of inbox messages."),
+        .operation(.changeTags): noTags,
         .operation(.changeSubscription): .native(note: "push, and messages inside the app"),
         .operation(.setConsent): .emulated(
             how: "stored and applied before sending",
@@ -65,16 +74,16 @@ extension DESDevice {
             cost:
                 "delete the contact at the vendor, by the field and value that identify it there"
         ),
-        .operation(.readBack): .native(note: Question.names),
+        .operation(.readBack): .native(note: Query.names),
         .event(.push): .native(note: "the opening and its buttons"),
         .event(.custom): .native(note: "attributes become texts"),
         .event(.messageViewed): .native(note: "recorded and reported"),
         .event(.messageClicked): .native(note: "recorded and reported; needs the button"),
         .event(.sessionStarted): .native(),
         .event(.sessionEnded): .native(),
-        .push(.received): .unsupported(reason: "The vendor has no event for it."),
+        .push(.received): noEvent,
         .push(.tapped): .native(),
-        .push(.dismissed): .unsupported(reason: "The vendor has no event for it."),
+        .push(.dismissed): noEvent,
         .push(.opened): .native(note: "the same event as a tap: capture one of the two"),
         .subscription(.push): .native(note: "the push token is set or removed"),
         .subscription(.inApp): .emulated(
@@ -88,22 +97,11 @@ extension DESDevice {
         .subscription(.email): noChannel,
         .subscription(.sms): noChannel,
         .identifier(.external): .native(note: "the value of the field contactFieldId"),
-        .identifier(.email): .unsupported(reason: "One kind names contacts: that of the setting contactIdentifier."),
-        .identifier(.phone): .unsupported(reason: "One kind names contacts: that of the setting contactIdentifier."),
-        .attribute(.string): noAttributes,
-        .attribute(.integer): noAttributes,
-        .attribute(.decimal): noAttributes,
-        .attribute(.boolean): noAttributes,
-        .attribute(.date): noAttributes,
-        .attribute(.time): noAttributes,
-        .attribute(.timestamp): noAttributes,
-        .attribute(.country): noAttributes,
-        .attribute(.choices): noAttributes,
-        .attribute(.list): noAttributes,
-        .attribute(.object): noAttributes,
+        .identifier(.email): otherIdentifier,
+        .identifier(.phone): otherIdentifier,
         .attributeUnset: noAttributes,
         .attributeIncrement: noAttributes,
         .attributeAppend: noAttributes,
-        .tags: .unsupported(reason: "The vendor only has tags of inbox messages."),
+        .tags: noTags,
     ]
 }

@@ -7,12 +7,12 @@ extension DESDevice {
         if let state = exchange.outcome.reply?[header: "X-Client-State"], !state.isEmpty {
             memory.clientState = state
         }
-        return Reading(adapter: self, exchange: exchange).interpret(&memory)
+        return Interpreter(adapter: self, exchange: exchange).interpret(&memory)
     }
 }
 
-/// The interpretation of an exchange for the operations that it carried.
-private struct Reading {
+/// Interprets an exchange for the operations that it carried.
+private struct Interpreter {
     typealias Head = Pending<DESDevice>
     typealias Result = Interpretation<DESDevice>
 
@@ -22,7 +22,7 @@ private struct Reading {
     private var settings: DESSettings { adapter.settings }
     private var heads: [Head] { exchange.operations }
     private var row: ReplyRow { ReplyTable.des.row(for: exchange.outcome) }
-    private var isQuestion: Bool { heads.contains(where: \.isImmediate) }
+    private var isQuery: Bool { heads.contains(where: \.isImmediate) }
     private var body: JSONValue? { ReplyObject(exchange.request.body).json }
 
     func interpret(_ memory: inout DESMemory) -> Result {
@@ -30,7 +30,7 @@ private struct Reading {
         // Operations that an opt-out has overtaken wait for a wake.
         let optOuts = DESDevice.Queue.optOuts.rawValue
         let hasPassed = memory.stopped != optOuts && heads.allSatisfy { $0.queue == optOuts }
-        if !isQuestion, !hasPassed { memory.stopped = nil }
+        if !isQuery, !hasPassed { memory.stopped = nil }
         if exchange.outcome.reply?.status == 401, let renewal = renewal(&memory) { return renewal }
         if exchange.mayHaveWorked { memory.markUnacknowledged(exchange.endpoint, exchange.operations) }
         switch row.meaning {
@@ -38,7 +38,7 @@ private struct Reading {
             memory.markUnacknowledged(exchange.endpoint, exchange.operations)
             return kept(&memory)
         case .accepted: return success(&memory)
-        case .retry: return isQuestion || isGivenUp ? refused(row, &memory) : kept(&memory)
+        case .retry: return isQuery || isGivenUp ? refused(row, &memory) : kept(&memory)
         case .refused, .suspend: return refused(row, &memory)
         }
     }
@@ -48,7 +48,8 @@ private struct Reading {
     /// Renews the contact token after a 401, and repeats the request, if there is a refresh token.
     private func renewal(_ memory: inout DESMemory) -> Result? {
         let count = heads.compactMap { $0.step?.renewal?.count }.max() ?? 0
-        guard Route.of(exchange.endpoint).isRenewable, memory.refreshToken != nil, count < DESDevice.Renewal.most else {
+        guard Route.of(exchange.endpoint).isRenewable, memory.refreshToken != nil, count < DESDevice.Renewal.limit
+        else {
             return nil
         }
         if memory.pushToken != nil { memory.owesPushToken = true }
@@ -76,7 +77,7 @@ private struct Reading {
     private func renewed(_ memory: inout DESMemory) -> Result {
         let row = row
         switch row.meaning {
-        case .accepted where lacksTokens && !isQuestion: return kept(&memory)
+        case .accepted where lacksTokens && !isQuery: return kept(&memory)
         case .accepted:
             keepTokens(&memory)
             let resumesAt = exchange.moment.now + DESDevice.Renewal.pause
@@ -85,18 +86,18 @@ private struct Reading {
                 var step = head.stage
                 step.renewal?.stage = .repeatRequest
                 step.renewal?.resumesAt = resumesAt
-                return .inProgress(step, isQuestion ? .at(resumesAt) : .now)
+                return .inProgress(step, isQuery ? .at(resumesAt) : .now)
             }
             if memory.owesPushToken { result.followUps = registrationFollowUps(&memory) }
             return result
-        case .retry where !isQuestion: return kept(&memory)
+        case .retry where !isQuery: return kept(&memory)
         default:
-            memory.stopped = isQuestion ? memory.stopped : nil
-            return passedOver(&memory) ?? rejected(FindingRow.renewalRefused.at(detail: detail), &memory)
+            if !isQuery { memory.stopped = nil }
+            return continueDespiteRefusal(&memory) ?? rejected(FindingRow.renewalRefused.at(detail: detail), &memory)
         }
     }
 
-    /// The installation is looked at once more, so that its push token is registered for the new token or contact.
+    /// Returns another registration of the installation, which sets the push token for the new contact token or contact.
     private func registrationFollowUps(_ memory: inout DESMemory) -> [FollowUp] {
         memory.owesPushToken = false
         guard !memory.refusesPush, var device = memory.device, let cause = heads.first,
@@ -118,7 +119,7 @@ private struct Reading {
         return true
     }
 
-    // MARK: No
+    // MARK: Failures
 
     /// Keeps the request at the head of its queue. The queue waits for a wake.
     ///
@@ -139,7 +140,7 @@ private struct Reading {
         }
     }
 
-    /// Whether the host can't be found, and that is final.
+    /// Whether the host cannot be found and the settings reject the request in that case.
     private var isGivenUp: Bool {
         guard case .failed(let failure) = exchange.outcome, failure.delivery == .notSent else { return false }
         guard ["hostNotFound", "badURL", "unsupportedURL"].contains(failure.code) else { return false }
@@ -149,18 +150,18 @@ private struct Reading {
     private func refused(_ row: ReplyRow, _ memory: inout DESMemory) -> Result {
         let isSpent = exchange.outcome.reply?.status == 401 && heads.contains { $0.step?.renewal != nil }
         let finding = isGivenUp ? .hostNotFound : isSpent ? .renewalsSpent : row.finding ?? .replyRefused
-        if let result = passedOver(&memory) { return result }
+        if let result = continueDespiteRefusal(&memory) { return result }
         return rejected(finding.at(detail: detail), &memory)
     }
 
     /// Handles a refusal that does not complete the operation: of a request that leaves the vendor or an old application, of an
     /// anonymous contact that the vendor does not have, and of a push token that another contact token can take back.
-    private func passedOver(_ memory: inout DESMemory) -> Result? {
-        guard let head = heads.first, !isQuestion else { return nil }
+    private func continueDespiteRefusal(_ memory: inout DESMemory) -> Result? {
+        guard let head = heads.first, !isQuery else { return nil }
         var step = head.stage
         step.renewal = nil
         let kind = head.operation.action.kind
-        let isToBeLeft = head.isUnregister || kind == .erase || kind == .registerDevice && isLeaving(memory)
+        let isToBeLeft = leaves(head, memory)
         switch (exchange.endpoint == .contactToken ? renewedEndpoint(head, memory) : exchange.endpoint) {
         case .client where kind != .registerDevice:
             memory.mustRegister = nil
@@ -181,14 +182,13 @@ private struct Reading {
 
     /// The request for which the contact token was renewed.
     private func renewedEndpoint(_ head: Head, _ memory: DESMemory) -> DESDevice.Endpoint? {
-        switch head.operation.action.kind {
+        if leaves(head, memory) {
+            return memory.mayHavePushToken && !head.stage.leftToken ? .pushTokenRemoval : .anonymousContact
+        }
+        return switch head.operation.action.kind {
         case .changeSubscription where head.isPushOptOut: .pushTokenRemoval
-        case .unregister, .erase:
-            memory.mayHavePushToken && !head.stage.leftToken ? .pushTokenRemoval : .anonymousContact
-        case .registerDevice where isLeaving(memory):
-            memory.mayHavePushToken && !head.stage.leftToken ? .pushTokenRemoval : .anonymousContact
         case .setConsent where memory.mayHavePushToken: .pushTokenRemoval
-        // Some changes of contact are preceded by taking the push token back. The memory then owes none.
+        // Before some changes of contact the push token is taken back. It is then not to be registered again.
         case .identify, .switchContact:
             memory.mayHavePushToken && memory.pushToken == nil && !memory.owesPushToken ? .pushTokenRemoval : .contact
         default: nil
@@ -200,6 +200,15 @@ private struct Reading {
 
     private func isLeaving(_ memory: DESMemory) -> Bool { memory.isOfAnotherApplication(than: settings) }
 
+    /// Whether an operation takes push token and contact back from the vendor or from the old application.
+    private func leaves(_ head: Head, _ memory: DESMemory) -> Bool {
+        switch head.operation.action.kind {
+        case .unregister, .erase: true
+        case .registerDevice: isLeaving(memory)
+        default: false
+        }
+    }
+
     private func rejected(_ finding: Finding, _ memory: inout DESMemory) -> Result {
         if heads.contains(where: \.isEvent) {
             // The session continues whether or not the vendor receives the event.
@@ -208,10 +217,10 @@ private struct Reading {
         return Result(heads) { _ in .rejected(finding) }
     }
 
-    /// The status, for people.
+    /// The status, as text for findings.
     private var detail: String? { exchange.outcome.reply.map { "HTTP \($0.status)" } }
 
-    // MARK: Yes
+    // MARK: Successes
 
     private func success(_ memory: inout DESMemory) -> Result {
         guard let head = heads.first else { return Result() }
@@ -231,7 +240,7 @@ private struct Reading {
         }
     }
 
-    /// All operations continue at once, with a change of how far each got.
+    /// Continues all operations at once, each at its step with this change.
     private func resumed(_ change: (inout DESDevice.Step) -> Void) -> Result {
         Result(heads) { head in
             var step = head.stage
@@ -244,7 +253,7 @@ private struct Reading {
 
     private func next(_ head: Head, at step: DESDevice.Step) -> Result { Result([head.id: .inProgress(step)]) }
 
-    /// The operation's next request, or its end if it is one of a single request.
+    /// Continues an operation of several requests at its step with this change. Accepts any other operation.
     private func continued(_ head: Head, _ change: (inout DESDevice.Step) -> Void) -> Result {
         switch head.operation.action.kind {
         case .registerDevice, .unregister, .erase: break
@@ -294,7 +303,7 @@ private struct Reading {
         }
         if memory.identity != earlier {
             memory.inbox = nil
-            // The tokens that are held belong to the earlier person.
+            // The stored tokens belong to the earlier person.
             if !hasToken, earlier != nil, memory.contactToken != nil {
                 (memory.contactToken, memory.refreshToken, memory.isIdentityUncertain) = (nil, nil, true)
             }
@@ -328,32 +337,27 @@ private struct Reading {
     // MARK: Events and inline messages
 
     /// Applies a successful reply of the event service: the state first, then its actions.
-    private func settle(_ answer: EventAnswer, _ memory: inout DESMemory) {
-        guard settings.usesV4(memory) else {
-            let old = answer.oldCampaigns
-            guard !old.isEmpty else { return }
-            memory.removeRows(of: old)
-            return
-        }
-        if let state = answer.eventState { memory.eventState = state }
-        // The counts are in the state: where that is lost, the next request counts the same rows on top of the earlier one.
-        guard !answer.lacksState else { return }
+    private func settle(_ reply: ReplyObject, _ memory: inout DESMemory) {
+        guard settings.usesV4(memory) else { return memory.removeRows(of: reply.oldCampaigns) }
+        if let state = reply.eventState { memory.eventState = state }
+        // The state contains the counts. If it is lost, the next request counts the same rows on top of the earlier state.
+        guard !reply.lacksState else { return }
         memory.removeCounted(views: rows("viewedMessages"), clicks: rows("clicks"))
     }
 
     private func reported(_ memory: inout DESMemory) -> Result {
         guard let reply = exchange.outcome.reply else { return Result() }
-        let answer = EventAnswer(reply)
-        settle(answer, &memory)
+        let content = ReplyObject(reply.body)
+        settle(content, &memory)
         memory.noteReported(Set(heads.map(\.id.rawValue)))
         memory.session = heads.reduce(memory.session) { Session.running($0, after: $1) }
         if memory.inbox != nil { tagInbox(&memory) }
-        let damage = answer.isDamaged ? FindingRow.replyDamaged.at(detail: detail) : nil
+        let damage = content.isDamaged ? FindingRow.replyDamaged.at(detail: detail) : nil
         var result = Result(heads) { _ in .accepted(damage) }
-        result.incoming = [answer.message].compactMap(\.self)
-        if let asked = OnEventAction(answer.body), let cause = heads.first {
-            result.incoming += asked.incoming
-            result.followUps = asked.captured.map { FollowUp(cause: cause.id, action: $0) }
+        result.incoming = [content.message].compactMap(\.self)
+        if let required = OnEventAction(content.json), let cause = heads.first {
+            result.incoming += required.incoming
+            result.followUps = required.captured.map { FollowUp(cause: cause.id, action: $0) }
         }
         return result
     }
@@ -371,19 +375,18 @@ private struct Reading {
     private func answered(_ head: Head, _ memory: inout DESMemory) -> Result {
         guard let reply = exchange.outcome.reply else { return Result() }
         func end(_ answer: JSONValue) -> Result { Result([head.id: .accepted(answer: answer)]) }
-        let answer = ReplyObject(reply.body)
-        let body: JSONValue = answer.isObject && !answer.isDamaged ? answer.json : .null
+        let content = ReplyObject(reply.body)
+        let body: JSONValue = content.isObject && !content.isDamaged ? content.json : .null
         switch exchange.endpoint {
         case .inlineMessages:
-            let answer = EventAnswer(reply)
-            settle(answer, &memory)
+            settle(content, &memory)
             guard case .readBack(let read) = head.operation.action,
-                let message = answer.inlineMessage(
+                let message = content.inlineMessage(
                     for: read.arguments["viewId"]?.string ?? "",
                     choice: settings.inlineChoice
                 )
             else {
-                return answer.isDamaged
+                return content.isDamaged
                     ? unreadable(head)
                     : Result([head.id: .rejected(FindingRow.noContent.at("action.read.arguments.viewId"))])
             }

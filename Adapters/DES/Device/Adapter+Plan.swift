@@ -63,12 +63,8 @@ final class Planner {
     let moment: Moment
     /// The pending operations in order of capture, without queries.
     private let stored: [Head]
-    private let question: Head?
-    /// Whether more waits than is shown.
-    private let hasMore: Bool
-    /// The pending operations outside the window, by kind.
-    private let hidden: HiddenOperations
-    /// Whether the vendor is being left, so that an operation that can't proceed now never will.
+    private let query: Head?
+    /// Whether the vendor is being left, so that an operation that cannot proceed now never can.
     private let isLeaving: Bool
     private let pending: PendingOperations<DESDevice>
 
@@ -77,8 +73,7 @@ final class Planner {
         let stored = pending.filter { !$0.isImmediate }
         let isInOrder = zip(stored, stored.dropFirst()).allSatisfy { $0.sequence <= $1.sequence }
         self.stored = isInOrder ? stored : stored.sorted { $0.sequence < $1.sequence }
-        (question, hasMore) = (pending.first(where: \.isImmediate), pending.hasMore)
-        (hidden, self.pending) = (pending.hidden, pending)
+        (query, self.pending) = (pending.first(where: \.isImmediate), pending)
         isLeaving = pending.isLeaving || stored.contains(where: \.isUnregister)
     }
 
@@ -86,7 +81,7 @@ final class Planner {
     private(set) lazy var writer = WireWriter(self)
 
     func plan() -> Result {
-        settleLocally() ?? endLeftBehind() ?? endForOthers() ?? recordRows() ?? continueRenewal() ?? answer()
+        settleLocally() ?? endLeftBehind() ?? endForOthers() ?? recordRows() ?? continueRenewal() ?? planQuery()
             ?? deliver()
     }
 
@@ -99,16 +94,21 @@ final class Planner {
         }
         guard !local.isEmpty else { return nil }
         var next = memory
-        let verdicts = local.map { head -> (OperationID, Verdict<DESDevice>) in
+        let verdicts = Interpretation(local) { head in
             guard case .changeSubscription(let subscription) = head.operation.action else {
-                return (head.id, .accepted(FindingRow.consentKept.at()))
+                return .accepted(FindingRow.consentKept.at())
             }
             let isPaused = subscription.state != .subscribed
             let isNew = next.isDisplayPaused != isPaused
             next.isDisplayPaused = isPaused
-            return (head.id, isNew ? .accepted(FindingRow.displayNext.at("action.subscription")) : .unchanged())
-        }
-        return .settle(Dictionary(verdicts) { first, _ in first }, remembering: next)
+            return isNew ? .accepted(FindingRow.displayNext.at("action.subscription")) : .unchanged()
+        }.verdicts
+        return .settle(verdicts, remembering: next)
+    }
+
+    /// Completes operations without a request.
+    private func settle(_ heads: some Sequence<Head>, _ verdict: (Head) -> Verdict<DESDevice>) -> Result {
+        .settle(Interpretation(heads, verdict).verdicts)
     }
 
     /// Completes operations from before a complete unregistration that a consent or a replay has released since, and a repeated
@@ -118,17 +118,14 @@ final class Planner {
         let isLeft = isLeaving || memory.isLeft == true
         guard isLeft || memory.leftAt != nil else { return nil }
         // A provider that is used again gets the current person before that person's operations.
-        let isBack =
-            !isLeaving && (memory.isLeft != true || mayRegister)
+        let isBack = !isLeaving && (memory.isLeft != true || mayRegister)
         let late = stored.filter { head in
             let isPerson = isBack && head.changesContact
             return head.operation.action != .erase && head.sequence < leftAt && !isPerson
                 || isLeft && head.isRepeatedRegistration
         }
         guard !late.isEmpty else { return nil }
-        return .settle(
-            Dictionary(late.map { ($0.id, endAfterLeaving($0)) }) { first, _ in first }
-        )
+        return settle(late, endAfterLeaving)
     }
 
     /// Whether a registration is pending that was captured after the last unregistration.
@@ -136,25 +133,22 @@ final class Planner {
         let isShown = stored.contains {
             $0.operation.action.kind == .registerDevice && $0.sequence > memory.leftAt ?? .min
         }
-        return isShown || hidden.last(.registerDevice).map { $0.sequence > memory.leftAt ?? .min } ?? false
+        return isShown || pending.hidden.last(.registerDevice).map { $0.sequence > memory.leftAt ?? .min } ?? false
     }
 
     /// Returns the verdict of an operation that the vendor can never receive because it is left.
     private func endAfterLeaving(_ head: Head) -> Verdict<DESDevice> {
         if head.operation.action.kind == .setConsent { return .accepted(FindingRow.consentKept.at()) }
         return head.isPushOptOut || head.isUnregister || head.isRepeatedRegistration
-            ? .unchanged(FindingRow.nothingToLeave.at()) : .rejected(FindingRow.neverSent.at())
+            ? .unchanged(FindingRow.nothingToLeave.at()) : .rejected(FindingRow.notSent.at())
     }
 
     /// Completes events of a person for whom the vendor's contact was never set, because it is set for another person.
     private func endForOthers() -> Result? {
         guard memory.identity != nil && memory.person != nil || memory.overtaken != nil else { return nil }
-        let others = stretch.filter { isForAnother($0) && !mayChangeContact(before: $0) }
+        let others = mergeable.filter { isForAnother($0) && !mayChangeContact(before: $0) }
         guard !others.isEmpty else { return nil }
-        return .settle(
-            Dictionary(others.map { ($0.id, .rejected(FindingRow.contactOfAnother.at("contact"))) }) { first, _ in first
-            }
-        )
+        return settle(others) { _ in .rejected(FindingRow.contactOfAnother.at("contact")) }
     }
 
     private func isForAnother(_ head: Head) -> Bool {
@@ -165,7 +159,7 @@ final class Planner {
     /// `requests`, which is closed or longer than the window.
     private func mayChangeContact(before head: Head) -> Bool {
         let requests = DESDevice.Queue.requests.rawValue
-        if hasMore, head.queue != requests {
+        if pending.hasMore, head.queue != requests {
             let last = stored.last { $0.queue == requests }?.sequence
             if last.map({ $0 < head.sequence }) ?? (memory.stopped == requests) { return true }
         }
@@ -174,14 +168,14 @@ final class Planner {
 
     private func hidesContactChange(before head: Head) -> Bool {
         [.identify, .switchContact].contains { kind in
-            hidden.first(kind).map { $0.sequence < head.sequence } ?? false
+            pending.hidden.first(kind).map { $0.sequence < head.sequence } ?? false
         }
     }
 
     /// Records views and clicks: they outlive the events that report them, and go with requests for inline messages.
     private func recordRows() -> Result? {
         guard memory.isRegistered else { return nil }
-        let engagements = stretch.filter { row(of: $0) != nil }
+        let engagements = mergeable.filter(\.isEngagement)
         guard !engagements.isEmpty else { return nil }
         let known = Set((memory.views + memory.clicks).compactMap(\.operation) + (memory.counted ?? []))
         let rows = engagements.filter { !known.contains($0.id.rawValue) && !isForAnother($0) }.compactMap(row)
@@ -209,7 +203,7 @@ final class Planner {
     }
 
     /// The operations before the next change of contact or application code. Events after it are never merged with them.
-    private lazy var stretch: ArraySlice<Head> = {
+    private lazy var mergeable: ArraySlice<Head> = {
         let end = stored.firstIndex(where: isBoundary) ?? stored.endIndex
         return stored[..<end]
     }()
@@ -223,10 +217,10 @@ final class Planner {
         }
     }
 
-    /// The last sequence up to which everything that waits is shown: a window shares its places between the queues, and
-    /// events keep their order.
+    /// The sequence up to which the window contains all pending events. Each queue has only a share of the window, and events
+    /// keep their order.
     private var horizon: Int64 {
-        guard hasMore else { return .max }
+        guard pending.hasMore else { return .max }
         let requests = DESDevice.Queue.requests.rawValue
         let last = [
             stored.last { $0.queue == requests }, stored.last { $0.isEngagement && row(of: $0)?.buttonID == nil },
@@ -239,37 +233,36 @@ final class Planner {
 
     /// Whether a queue is closed after a failure. The failed operation may also be gone: moved to another provider, or erased.
     private var isStopped: Bool {
-        memory.stopped.map { stopped in hasMore && !stored.contains { $0.queue == stopped } } ?? false
+        memory.stopped.map { stopped in pending.hasMore && !stored.contains { $0.queue == stopped } } ?? false
     }
 
     private func deliver() -> Result {
         if let head = stored.first(where: { $0.operation.action == .erase }) { return erase(head) }
         // An opt-out does not wait for operations that were captured before it.
         if memory.isRegistered, let optOut = stored.first(where: \.endsPush) { return plan(optOut) }
-        if memory.stopped != nil {
-            // Nor does an unregistration. The overtaken operations are completed when they are next planned.
-            if memory.isRegistered, isStopped, let unregister = stored.first(where: \.isUnregister) {
-                return plan(unregister)
-            }
-            if isStopped { return .wait(until: nil, because: FindingRow.stopped.at()) }
+        // Nor does an unregistration. The overtaken operations are completed when they are next planned.
+        if memory.isRegistered, isStopped, let unregister = stored.first(where: \.isUnregister) {
+            return plan(unregister)
         }
-        guard let first = stored.first else { return .wait(until: nil, because: FindingRow.stopped.at()) }
+        guard let first = stored.first, !isStopped else {
+            return .wait(until: nil, because: FindingRow.stopped.at())
+        }
         guard memory.isRegistered else { return begin() }
         // A registration in progress is completed first, even if it overtook other operations.
         if let begun = stored.first(where: { $0.operation.action.kind == .registerDevice && $0.step != nil }) {
             return plan(begun)
         }
-        var wait: Result?
-        for head in stored where wait == nil || passes(head) {
+        let wait = plan(first)
+        guard case .wait = wait else { return wait }
+        for head in stored.dropFirst() where passes(head) {
             let next = plan(head)
             guard case .wait = next else { return next }
-            wait = wait ?? next
         }
-        return wait ?? plan(first)
+        return wait
     }
 
-    /// Whether an operation overtakes a log-in that waits for its credential. Operations that reduce the vendor's messages do,
-    /// and those that concern the installation.
+    /// Whether an operation overtakes a log-in that waits for its credential: it reduces the vendor's messages, or concerns the
+    /// installation.
     private func passes(_ head: Head) -> Bool {
         head.endsPush || head.isUnregister || [.registerDevice, .erase].contains(head.operation.action.kind)
     }
@@ -286,7 +279,7 @@ final class Planner {
         {
             return plan(registration)
         }
-        guard isLeaving, unregister != nil || hidden.first(.registerDevice) == nil else {
+        guard isLeaving, unregister != nil || pending.hidden.first(.registerDevice) == nil else {
             return .wait(until: nil, because: FindingRow.notRegistered.at())
         }
         let end = unregister?.sequence ?? .max
@@ -328,7 +321,8 @@ final class Planner {
         return isRefused ? .rejected(FindingRow.leavingRefused.at()) : .accepted()
     }
 
-    /// Takes the push token back and becomes anonymous, so that the device is not reached any more, then forgets everything.
+    /// Takes the push token back and makes the contact anonymous, so that the vendor cannot reach the device. Then deletes the
+    /// memory.
     private func erase(_ head: Head) -> Result {
         if memory.clientID != nil, let leaving = leave(head) { return leaving }
         return .settle([head.id: .accepted(FindingRow.eraseByHand.at())], remembering: memory.afterErase)
@@ -346,16 +340,19 @@ final class Planner {
         return adopted ?? UUIDText.named(head.operation.subject.rawValue)
     }
 
-    func maker(_ head: Head) -> RequestMaker {
-        RequestMaker(planner: self, clientID: clientID(head))
+    private func maker(_ head: Head) -> RequestMaker { RequestMaker(planner: self, clientID: clientID(head)) }
+
+    private func send(_ endpoint: DESDevice.Endpoint, _ request: WireRequest, _ heads: [Head]) -> Result {
+        var unacknowledged = memory
+        unacknowledged.markUnacknowledged(endpoint, heads)
+        return .send(Transmission(endpoint, request, carrying: heads, unacknowledged: unacknowledged))
     }
 
-    func send(_ endpoint: DESDevice.Endpoint, _ request: WireRequest, _ head: Head) -> Result {
-        let unacknowledged = memory.whileUnacknowledged(endpoint, [head])
-        return .send(Transmission(endpoint, request, carrying: [head], unacknowledged: unacknowledged))
+    private func send(_ endpoint: DESDevice.Endpoint, _ request: WireRequest, _ head: Head) -> Result {
+        send(endpoint, request, [head])
     }
 
-    // MARK: A token that is renewed
+    // MARK: Renewal of the contact token
 
     /// Continues a request whose reply was 401, before any other. Only a query is sent in the pause before the repeat.
     private func continueRenewal() -> Result? {
@@ -367,7 +364,7 @@ final class Planner {
         case .renew: return renew(renewing)
         case .repeatRequest:
             if let pause = renewal.resumesAt, pause > moment.now {
-                return answer() ?? .wait(until: pause, because: FindingRow.renewed.at())
+                return planQuery() ?? .wait(until: pause, because: FindingRow.renewed.at())
             }
             return head.isEvent ? events(renewing.filter(\.isEvent), renewal) : plan(head)
         }
@@ -376,7 +373,7 @@ final class Planner {
     private func renew(_ heads: [Head]) -> Result? {
         guard let head = heads.first, let token = memory.refreshToken else { return nil }
         let request = maker(head).request(.contactToken, RenewalCall.table, RenewalCall(refreshToken: token.value))
-        return .send(Transmission(.contactToken, request, carrying: heads))
+        return send(.contactToken, request, heads)
     }
 
     // MARK: The installation
@@ -389,7 +386,7 @@ final class Planner {
             if let leaving = leave(head) { return leaving }
             var next = memory
             next.forgetApplication(keepingState: settings.keepsStateOnNewCode)
-            // The registration starts again, because the new application knows nothing of it.
+            // The registration starts again at the new application.
             return resume(head, at: DESDevice.Step(), remembering: next)
         }
         let given = adapter.options(head.operation)["pushSettings"] ?? memory.pushSettings
@@ -423,9 +420,7 @@ final class Planner {
             let call = ClientCall(device, settings, given: memory.pushSettings?.object ?? [:])
         else { return nil }
         let request = maker(head).request(.client, body: ClientCall.table.object(call))
-        return .send(
-            Transmission(.client, request, carrying: heads, unacknowledged: memory.whileUnacknowledged(.client, heads))
-        )
+        return send(.client, request, heads)
     }
 
     private func setPushToken(_ token: String, _ head: Head) -> Result {
@@ -440,7 +435,7 @@ final class Planner {
         return nil
     }
 
-    /// An operation continues at a step without a request.
+    /// Continues an operation at a step, without a request.
     private func resume(_ head: Head, at step: DESDevice.Step, remembering next: DESMemory? = nil) -> Result {
         .settle([head.id: .inProgress(step)], remembering: next)
     }
@@ -486,8 +481,12 @@ final class Planner {
     /// Whether the current person and the person of the vendor's contact both allow push messages. A person who was only
     /// identified is known by the field's value.
     private var allowsPush: Bool {
-        let names = memory.mayHaveContact ? [memory.person?.contact, memory.identity?.value] : []
-        return pending.allowsPushMessages(to: nil) && names.allSatisfy { pending.allowsPushMessages(to: $0) }
+        allowsPush(to: memory.mayHaveContact ? [memory.person?.contact, memory.identity?.value] : [])
+    }
+
+    /// Whether the current person and the person with these names both allow push messages.
+    private func allowsPush(to names: [String?]) -> Bool {
+        pending.allowsPushMessages(to: nil) && names.allSatisfy { pending.allowsPushMessages(to: $0) }
     }
 
     /// Whether the vendor has, or may have, a contact of the installation for a push token.
@@ -504,8 +503,8 @@ final class Planner {
     private func endPush(before head: Head, _ names: [String]) -> Result? {
         var next = memory
         let state = next.restorePush(of: names, at: head.sequence)
-        let allows = pending.allowsPushMessages(to: nil) && names.allSatisfy { pending.allowsPushMessages(to: $0) }
-        guard memory.mayHavePushToken, !allows || state.map({ $0 != .subscribed }) ?? false else { return nil }
+        let isRefused = !allowsPush(to: names) || state.map { $0 != .subscribed } ?? false
+        guard memory.mayHavePushToken, isRefused else { return nil }
         return removePushToken(head)
     }
 
@@ -537,7 +536,7 @@ final class Planner {
         return setPushToken(token, head)
     }
 
-    /// An opt-out of push: it is remembered before anything is sent, and an earlier opt-in that still waits is replaced.
+    /// Plans an opt-out of push. It is stored before anything is sent, and replaces an earlier opt-in that is still pending.
     private func endPush(_ head: Head) -> Result {
         let replaced = stored.filter {
             // A statement without a known person is about the whole installation.
@@ -576,11 +575,11 @@ final class Planner {
     private func isOvertakenByHeld(_ head: Head) -> Bool {
         guard isOfFormer(head) else { return false }
         let isShown = stored.contains { $0.changesContact && $0.sequence > head.sequence }
-        let hidden = [.identify, .switchContact].compactMap { self.hidden.last($0) }
+        let hidden = [.identify, .switchContact].compactMap { pending.hidden.last($0) }
         return !isShown && !hidden.contains { $0.sequence > head.sequence }
     }
 
-    /// Rejects a log-in that a later change of person has overtaken. It is kept.
+    /// Rejects a log-in that a later change of person has overtaken. It is kept for replay.
     private func overtaken(_ head: Head) -> Result {
         var next = memory
         next.noteOvertaken(Person(head.operation.contact))
@@ -623,7 +622,7 @@ final class Planner {
     private func awaitToken(_ head: Head) -> Result {
         let isOvertaken =
             stored.contains { $0.changesContact && $0.sequence > head.sequence }
-            || hidden.last(.switchContact).map { $0.sequence > head.sequence } ?? false
+            || pending.hidden.last(.switchContact).map { $0.sequence > head.sequence } ?? false
         guard !isLeaving, !isOvertaken else { return overtaken(head) }
         let row: FindingRow = (head.credential?.value ?? "").isEmpty ? .credentialMissing : .credentialExpired
         return .wait(until: nil, because: row.at())
@@ -665,7 +664,7 @@ final class Planner {
     /// Sends all pending events up to the next change of contact.
     private func report(_ head: Head) -> Result {
         let horizon = max(horizon, head.sequence)
-        let batch = stretch.filter { $0.isEvent && $0.sequence <= horizon && !isForAnother($0) }
+        let batch = mergeable.filter { $0.isEvent && $0.sequence <= horizon && !isForAnother($0) }
         guard !batch.isEmpty else { return .wait(until: nil, because: FindingRow.contactLater.at()) }
         return events(batch, nil)
     }
@@ -676,7 +675,7 @@ final class Planner {
         let batch = EventBatch(heads, self)
         if !batch.settled.isEmpty, renewal == nil { return .settle(batch.settled) }
         guard let first = heads.first, !batch.events.isEmpty else {
-            return .settle(Dictionary(heads.map { ($0.id, batch.settled[$0.id] ?? .accepted()) }) { first, _ in first })
+            return settle(heads) { batch.settled[$0.id] ?? .accepted() }
         }
         let maker = maker(first)
         let facts = settings.deviceFieldsInEvents ? memory.eventFacts : nil
@@ -690,43 +689,35 @@ final class Planner {
             sdkVersion: facts.map { _ in settings.sdkVersion },
             appVersion: facts?.appVersion
         )
-        let unacknowledged = memory.whileUnacknowledged(.events, heads)
-        return .send(
-            Transmission(
-                .events,
-                maker.request(.events, EventsCall.table, call, expecting: 256 * heads.count),
-                carrying: heads,
-                unacknowledged: unacknowledged == memory ? nil : unacknowledged
-            )
-        )
+        return send(.events, maker.request(.events, EventsCall.table, call, expecting: 256 * heads.count), heads)
     }
 
     // MARK: Queries
 
     /// Plans a query. A query about a person whose log-in is pending follows the log-in if that can be sent now.
-    private func answer() -> Result? {
-        guard let question else { return nil }
-        guard case .readBack(let read) = question.operation.action, Question(rawValue: read.what)?.isOpenToAll == false,
-            memory.holdsContact(ofAnotherThan: question.operation.contact)
-        else { return ask(question) }
-        if stored.contains(where: \.changesContact), question.step?.renewal == nil {
+    private func planQuery() -> Result? {
+        guard let query else { return nil }
+        guard case .readBack(let read) = query.operation.action, Query.named(read.what)?.needsRegistration == true,
+            memory.holdsContact(ofAnotherThan: query.operation.contact)
+        else { return send(query: query) }
+        if stored.contains(where: \.changesContact), query.step?.renewal == nil {
             let next = deliver()
             guard case .wait = next else { return next }
         }
-        return .settle([question.id: .rejected(FindingRow.contactOfAnother.at("contact"))])
+        return .settle([query.id: .rejected(FindingRow.contactOfAnother.at("contact"))])
     }
 
-    private func ask(_ head: Head) -> Result {
+    private func send(query head: Head) -> Result {
         if head.step?.renewal?.stage == .renew, let renewal = renew([head]) { return renewal }
-        guard case .readBack(let read) = head.operation.action, let question = Question(rawValue: read.what) else {
-            return .settle([head.id: .rejected(FindingRow.questionUnknown.at("action.read.what"))])
+        guard case .readBack(let read) = head.operation.action, let query = Query.named(read.what) else {
+            return .settle([head.id: .rejected(FindingRow.queryUnknown.at("action.read.what"))])
         }
-        guard memory.isRegistered || question.isOpenToAll else {
+        guard memory.isRegistered || !query.needsRegistration else {
             return .settle([head.id: .rejected(FindingRow.notRegistered.at("action.read"))])
         }
         let maker = maker(head)
-        switch question {
-        case .inline:
+        switch query.endpoint {
+        case .inlineMessages:
             if memory.mustRegister == true, let registration = registerAgain([head]) { return registration }
             let call = InlineCall(
                 viewIDs: [.string(read.arguments["viewId"]?.string ?? "")],
@@ -737,7 +728,7 @@ final class Planner {
             return send(.inlineMessages, maker.request(.inlineMessages, InlineCall.table, call), head)
         case .pushMessage:
             return send(.pushMessage, maker.request(.pushMessage, at: read.arguments["url"]?.string), head)
-        default: return send(question.endpoint, maker.request(question.endpoint), head)
+        default: return send(query.endpoint, maker.request(query.endpoint), head)
         }
     }
 }

@@ -13,25 +13,25 @@ public struct DESDevice: VendorAdapter {
 
     /// The progress of an operation. Several members can be true at once.
     public struct Step: Codable, Sendable, Equatable {
-        /// Its token is being renewed.
+        /// The renewal of the contact token; nil if none is in progress.
         var renewal: Renewal?
         /// Whether the vendor accepted the installation's registration.
         var isRegistered = false
         /// Whether the anonymous contact was requested.
         var hasContact = false
-        /// The anonymous contact was refused.
+        /// Whether the anonymous contact was refused.
         var isAnonymousRefused = false
-        /// Its push token was set.
+        /// Whether its push token was set.
         var hasToken = false
         /// Whether the old application's push token was taken back.
         var leftToken = false
         /// Whether the old application's contact was removed.
         var leftContact = false
-        /// The time of the change of contact, by the wall clock. Its session has to be reported.
+        /// The time of the completed change of contact, by the wall clock. The change of session is not reported yet.
         var changedAt: Instant?
         /// The progress of taking the push token back although the contact token is refused.
         var recovery: Recovery?
-        /// The digits of the contact token that the vendor refused, while another one is looked for.
+        /// A mark of the contact token that the vendor refused, until another one is available.
         var refusedToken: String?
 
         init() {}
@@ -54,17 +54,17 @@ public struct DESDevice: VendorAdapter {
 
         /// The next request.
         var stage: Stage
-        /// Which renewal this is, from 1.
+        /// The number of this renewal, from 1.
         var count: Int
         /// The number of views and clicks in the first request.
         var views: Int
         var clicks: Int
-        /// Not before this instant the request is repeated.
+        /// The earliest time of the repeat.
         var resumesAt: Instant?
 
-        /// The most renewals for one request.
-        static let most = 3
-        /// The pause in which the vendor distributes a new token.
+        /// The maximum number of renewals for one request.
+        static let limit = 3
+        /// The pause before the repeat, in which the vendor distributes the new token.
         static let pause = Duration.milliseconds(500)
     }
 
@@ -168,7 +168,7 @@ extension DESDevice {
         case .changeSubscription(let subscription): examine(subscription)
         case .setConsent, .unregister, .erase: []
         case .track(let event): examine(event)
-        case .readBack(let request): Question.problems(request, settings)
+        case .readBack(let request): Query.problems(request, settings)
         @unknown default: [FindingRow.actionUnknown.at("action")]
         }
     }

@@ -68,8 +68,6 @@ struct Route: Sendable {
     let method: String
     let service: Service
     /// The path; `{v}` is the generation of the event service, `{app}` the application code.
-    let path: String
-    /// The path as a parsed template.
     let template: URLText.Template
     /// Whether a 401 leads to a new contact token and a repeat.
     let isRenewable: Bool
@@ -84,7 +82,7 @@ struct Route: Sendable {
         renewable: Bool = true,
         client: Bool = true
     ) {
-        (self.endpoint, self.method, self.service, self.path) = (endpoint, method, service, path)
+        (self.endpoint, self.method, self.service) = (endpoint, method, service)
         (template, isRenewable, namesClient) = (URLText.Template(path), renewable, client)
     }
 
@@ -115,14 +113,5 @@ struct Route: Sendable {
             preconditionFailure("every endpoint has a row; a test counts them")
         }
         return route
-    }
-
-    /// The table as Markdown.
-    static var markdown: String {
-        let lines = all.map { route in
-            let path = route.path.isEmpty ? "the address in the push" : "`\(route.path)`"
-            return "| `\(route.endpoint.rawValue)` | \(route.method) | \(path) | \(route.isRenewable ? "yes" : "no") |"
-        }
-        return (["| request | method | path | renews on 401 |", "|---|---|---|---|"] + lines).joined(separator: "\n")
     }
 }

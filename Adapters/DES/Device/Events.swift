@@ -2,7 +2,7 @@ import PatchbayAdapterKit
 import PatchbayJSON
 import PatchbayModel
 
-/// The vendor's own events: type `internal`, fixed names, text attributes.
+/// An event of the vendor's own: type `internal`, a fixed name, text attributes.
 struct InternalEvent {
     /// The name on the wire.
     let name: String
@@ -10,58 +10,34 @@ struct InternalEvent {
     let attributes: [String]
     /// The attributes that it may have.
     let optional: [String]
-    /// The operation that an app captures instead.
-    let instead: String
+    /// The operation that an app captures instead; nil if it captures a custom event of that name.
+    let operation: String?
+
+    private init(_ name: String, _ attributes: [String] = [], optional: [String] = [], capturedAs operation: String?) {
+        (self.name, self.attributes, self.optional, self.operation) = (name, attributes, optional, operation)
+    }
 
     /// All internal events.
-    static let all: [InternalEvent] = [
+    static let all = [
+        InternalEvent("app:start", capturedAs: "sessionStarted with the option appStart"),
+        InternalEvent("session:start", capturedAs: "sessionStarted"),
+        InternalEvent("session:end", ["duration"], capturedAs: "sessionEnded"),
+        InternalEvent("push:click", ["origin", "sid"], optional: ["button_id"], capturedAs: "push, tapped or opened"),
+        InternalEvent("inapp:viewed", ["campaignId"], optional: ["sid", "url"], capturedAs: "messageViewed"),
         InternalEvent(
-            name: "app:start",
-            attributes: [],
-            optional: [],
-            instead: "sessionStarted with the option appStart"
-        ),
-        InternalEvent(name: "session:start", attributes: [], optional: [], instead: "sessionStarted"),
-        InternalEvent(name: "session:end", attributes: ["duration"], optional: [], instead: "sessionEnded"),
-        InternalEvent(
-            name: "push:click",
-            attributes: ["origin", "sid"],
-            optional: ["button_id"],
-            instead: "push, tapped or opened"
-        ),
-        InternalEvent(
-            name: "inapp:viewed",
-            attributes: ["campaignId"],
+            "inapp:click",
+            ["campaignId", "buttonId"],
             optional: ["sid", "url"],
-            instead: "messageViewed"
+            capturedAs: "messageClicked"
         ),
-        InternalEvent(
-            name: "inapp:click",
-            attributes: ["campaignId", "buttonId"],
-            optional: ["sid", "url"],
-            instead: "messageClicked"
-        ),
-        InternalEvent(name: "inbox:tag:add", attributes: ["messageId", "tag"], optional: [], instead: ""),
-        InternalEvent(name: "inbox:tag:remove", attributes: ["messageId", "tag"], optional: [], instead: ""),
+        InternalEvent("inbox:tag:add", ["messageId", "tag"], capturedAs: nil),
+        InternalEvent("inbox:tag:remove", ["messageId", "tag"], capturedAs: nil),
     ]
 
-    /// The vendor's event of that name.
+    /// Returns the vendor's event with a name; nil if there is none.
     static func named(_ name: String) -> InternalEvent? { byName[name] }
 
     private static let byName = Dictionary(all.map { ($0.name, $0) }) { first, _ in first }
-
-    /// Whether an app captures it by its own name, as a custom event.
-    var isByName: Bool { instead.isEmpty }
-
-    /// The table as Markdown.
-    static var markdown: String {
-        let lines = all.map { event in
-            let attributes = event.attributes + event.optional.map { "\($0)?" }
-            return "| `\(event.name)` | \(attributes.isEmpty ? "–" : attributes.joined(separator: ", ")) | "
-                + "\(event.isByName ? "the custom event of that name" : event.instead) |"
-        }
-        return (["| event | attributes | captured as |", "|---|---|---|"] + lines).joined(separator: "\n")
-    }
 }
 
 /// A change of the tags of one inbox message.
@@ -72,7 +48,7 @@ struct InboxTag: Equatable {
 
     /// Reads the change from a custom event; nil if it is another event.
     init?(_ name: String, _ attributes: [AttributeName: AttributeValue]) {
-        guard let event = InternalEvent.named(name), event.isByName,
+        guard let event = InternalEvent.named(name), event.operation == nil,
             let message = attributes["messageId"]?.plainText, let tag = attributes["tag"]?.plainText
         else { return nil }
         (self.message, self.tag, isAdded) = (message, tag.lowercased(), name == "inbox:tag:add")
@@ -105,14 +81,14 @@ enum CustomEvent {
             row.at(path.dot("attributes").dot(name.rawValue))
         }
         guard let own = InternalEvent.named(name) else { return findings }
-        guard own.isByName else {
-            return [FindingRow.eventReserved.at(path.dot("name"), detail: "capture \(own.instead)")]
+        if let operation = own.operation {
+            return [FindingRow.eventReserved.at(path.dot("name"), detail: "capture \(operation)")]
         }
         for name in own.attributes where (attributes[AttributeName(rawValue: name)]?.plainText ?? "").isEmpty {
             findings.append(FindingRow.attributeMissing.at(path.dot("attributes").dot(name)))
         }
         for name in attributes.keys.sorted() where !own.attributes.contains(name.rawValue) {
-            findings.append(FindingRow.attributeStrange.at(path.dot("attributes").dot(name.rawValue)))
+            findings.append(FindingRow.attributeUnknown.at(path.dot("attributes").dot(name.rawValue)))
         }
         return findings
     }
@@ -138,7 +114,7 @@ struct EventBatch {
 
     /// The events as they are written.
     private(set) var events: [EventCall] = []
-    /// Operations that make no event, with the reason.
+    /// The verdicts of operations without an event.
     private(set) var settled: [OperationID: Verdict<DESDevice>] = [:]
     /// The session after the events.
     private(set) var session: Session?
@@ -199,7 +175,7 @@ struct EventBatch {
         internalEvent("session:end", time, [("duration", String(duration))])
     }
 
-    /// A change of contact parts two sessions.
+    /// Ends the session and starts another one after a change of contact.
     private mutating func restart(_ pending: Head, at time: Instant) {
         guard session != nil else { return }
         end(at: time)
@@ -207,7 +183,7 @@ struct EventBatch {
         internalEvent("session:start", time, [])
     }
 
-    // MARK: Others
+    // MARK: Other events
 
     private mutating func click(
         _ interaction: PushInteraction,

@@ -11,9 +11,9 @@ extension FindingRow {
         contactOvertaken, contactOfAnother, contactLater, anonymousRefused,
         factsMissing, platform, tokenForm, adoptedForm, notRegistered, tokenLater,
         campaignMissing, campaignNumber, buttonMissing, pushWithoutID, eventName, eventReserved, attributeNested,
-        attributeFraction, attributeMissing, attributeStrange, noSession, inboxUnchanged, inboxUnknown,
-        questionUnknown, argumentMissing, addressForeign, noContent,
-        consentKept, optOutKept, optInOvertaken, displayNext, eraseByHand, nothingToLeave, neverSent,
+        attributeFraction, attributeMissing, attributeUnknown, noSession, inboxUnchanged, inboxUnknown,
+        queryUnknown, argumentMissing, addressNotTrusted, noContent,
+        consentKept, optOutKept, optInOvertaken, displayNext, eraseByHand, nothingToLeave, notSent,
         leavingRefused, stopped, renewed, replyUnauthenticated, renewalRefused, renewalsSpent, replyRefused, replyLater,
         noReply, hostNotFound,
         replyPage, replyUnreadable, replyDamaged,
@@ -326,7 +326,7 @@ extension FindingRow {
         reason: "The vendor's event lacks an attribute",
         remedy: "Give it as a text that is not empty."
     )
-    static let attributeStrange = FindingRow(
+    static let attributeUnknown = FindingRow(
         "des.event.attributeStrange",
         .error,
         .unsupported,
@@ -359,13 +359,13 @@ extension FindingRow {
 
     // MARK: Queries
 
-    static let questionUnknown = FindingRow(
+    static let queryUnknown = FindingRow(
         "des.read.unknown",
         .error,
         .unsupported,
         rule: .des("R38"),
         reason: "The vendor has no such query",
-        remedy: "Ask one of \(Question.names)."
+        remedy: "Ask one of \(Query.names)."
     )
     static let argumentMissing = FindingRow(
         "des.read.argument",
@@ -375,7 +375,7 @@ extension FindingRow {
         reason: "The question lacks its argument",
         remedy: "Give it as a text that is not empty."
     )
-    static let addressForeign = FindingRow(
+    static let addressNotTrusted = FindingRow(
         "des.read.address",
         .error,
         .forbidden,
@@ -438,7 +438,7 @@ extension FindingRow {
         reason: "The vendor has no registration to remove",
         remedy: "No action is needed."
     )
-    static let neverSent = FindingRow(
+    static let notSent = FindingRow(
         "des.unregister.neverSent",
         .warning,
         .conflict,

@@ -85,22 +85,14 @@ struct RequestMaker {
         headers.clientID = clientID
         headers.order = JSONNumber(planner.moment.date.milliseconds).text
         headers.clientState = planner.memory.clientState
-        if takesContactToken(route.endpoint) { headers.contactToken = planner.memory.contactToken?.value }
-        if [.contact, .anonymousContact, .contactToken].contains(route.endpoint), !planner.settings.merchantID.isEmpty {
-            headers.merchantID = planner.settings.merchantID
+        let isContactChange = [.contact, .anonymousContact, .contactToken].contains(route.endpoint)
+        if !isContactChange || route.endpoint == .anonymousContact && planner.settings.tokenWithAnonymous {
+            headers.contactToken = planner.memory.contactToken?.value
         }
+        if isContactChange, !planner.settings.merchantID.isEmpty { headers.merchantID = planner.settings.merchantID }
         if [.inbox, .geofences].contains(route.endpoint), planner.settings.basicAuthorization {
             headers.authorization = "Basic " + Base64.encode(Array("\(applicationCode):".utf8))
         }
         return headers
-    }
-
-    private func takesContactToken(_ endpoint: DESDevice.Endpoint) -> Bool {
-        switch endpoint {
-        case .contact, .contactToken: return false
-        case .anonymousContact:
-            return planner.settings.tokenWithAnonymous
-        default: return true
-        }
     }
 }

@@ -27,11 +27,11 @@ struct Session: Codable, Sendable, Equatable {
 }
 
 extension Session {
-    /// The session that runs after an operation.
+    /// Returns the session in progress after an operation.
     static func running(_ session: Session?, after pending: Pending<DESDevice>) -> Session? {
         let operation = pending.operation
         if let changedAt = pending.step?.changedAt {
-            // A change of contact parts two sessions.
+            // A change of contact ends the session and starts another one.
             return session == nil
                 ? nil : Session(id: UUIDText.named(operation.id.rawValue, part: "session"), startedAt: changedAt)
         }
@@ -86,13 +86,13 @@ public struct DESMemory: AdapterMemory {
     var registration: JSONValue?
     /// The newest registered installation, as neutral JSON.
     private var registered: Remembered<Device>?
-    /// The push settings that the app last handed over.
+    /// The push settings that the app last passed.
     var pushSettings: JSONValue?
-    /// Sent back with every request.
+    /// The vendor's client state, which every request returns.
     var clientState: String?
     /// The token that represents the contact.
     var contactToken: Secret?
-    /// Buys a new contact token.
+    /// The token with which a new contact token is requested.
     var refreshToken: Secret?
     /// The identified contact; nil for the anonymous contact.
     var identity: Identity?
@@ -101,11 +101,11 @@ public struct DESMemory: AdapterMemory {
     /// The last persons whose log-in was overtaken before it was sent. Their operations do not go to the anonymous contact. Nil
     /// counts as empty.
     var overtaken: [Person]?
-    /// Whether a change of contact ended without a clear answer.
+    /// Whether a change of contact has no clear reply.
     var isIdentityUncertain = false
     /// The push token that the vendor certainly holds.
     var pushToken: String?
-    /// Whether the person wants no push.
+    /// Whether the person has opted out of push.
     var refusesPush = false
     /// The latest push decisions of people; nil without any.
     var decisions: PushDecisions?
@@ -113,7 +113,7 @@ public struct DESMemory: AdapterMemory {
     var isPushUncertain = false
     /// Whether a forgotten push token has to be registered again.
     var owesPushToken = false
-    /// The session that runs.
+    /// The session in progress.
     var session: Session?
     /// Whether messages inside the app are not to be shown.
     var isDisplayPaused = false
@@ -142,7 +142,7 @@ public struct DESMemory: AdapterMemory {
     /// Whether the installation has not been registered since the last complete unregistration; nil counts as false.
     var isLeft: Bool?
 
-    /// Nothing known.
+    /// Creates an empty memory.
     public init() {}
 
     /// The memory after an erasure: empty, unless the vendor may still hold the push token or a contact of this installation.
@@ -211,7 +211,7 @@ public struct DESMemory: AdapterMemory {
         return person != Person(contact)
     }
 
-    /// Digits that identify a contact token without revealing it.
+    /// A mark that identifies the contact token without revealing it.
     var contactTokenMark: String? { contactToken.map { TextMark($0.value).digits } }
 
     /// Records that a person's log-in is never sent, because another person logged in.
@@ -221,10 +221,7 @@ public struct DESMemory: AdapterMemory {
 
     /// Records the person for whom the contact is set. Operations of an unknown person belong to the next person.
     mutating func setPerson(_ next: Person) {
-        if person == Person(nil) {
-            for place in views.indices where views[place].person == person { views[place].person = next }
-            for place in clicks.indices where clicks[place].person == person { clicks[place].person = next }
-        }
+        if person == Person(nil) { changeRows { if $0.person == Person(nil) { $0.person = next } } }
         person = next
         overtaken?.removeAll { $0 == next }
         if overtaken?.isEmpty == true { overtaken = nil }
@@ -279,8 +276,7 @@ public struct DESMemory: AdapterMemory {
 
     /// Removes the first views and clicks that may be sent under the present contact, after the vendor has counted them.
     mutating func removeCounted(views viewCount: Int, clicks clickCount: Int) {
-        let removed = take(viewCount, from: &views) + take(clickCount, from: &clicks)
-        note(removed)
+        note(take(viewCount, from: &views) + take(clickCount, from: &clicks))
     }
 
     /// Removes the views and clicks of campaigns that the vendor no longer counts.
@@ -294,14 +290,16 @@ public struct DESMemory: AdapterMemory {
     mutating func noteReported(_ operations: Set<String>) {
         counted?.removeAll(where: operations.contains)
         if counted?.isEmpty == true { counted = nil }
-        for place in views.indices where views[place].operation.map(operations.contains) == true {
-            views[place].isReported = true
-        }
-        for place in clicks.indices where clicks[place].operation.map(operations.contains) == true {
-            clicks[place].isReported = true
-        }
+        changeRows { if $0.operation.map(operations.contains) == true { $0.isReported = true } }
     }
 
+    /// Changes all stored views and clicks.
+    private mutating func changeRows(_ change: (inout EngagementRow) -> Void) {
+        for index in views.indices { change(&views[index]) }
+        for index in clicks.indices { change(&clicks[index]) }
+    }
+
+    /// Records removed rows whose event the vendor has not accepted yet.
     private mutating func note(_ removed: [EngagementRow]) {
         let open = removed.filter { $0.isReported != true }.compactMap(\.operation)
         guard !open.isEmpty else { return }
@@ -347,13 +345,6 @@ public struct DESMemory: AdapterMemory {
         }
     }
 
-    /// Returns the memory to keep while a request has no reply.
-    func whileUnacknowledged(_ endpoint: DESDevice.Endpoint, _ operations: [Pending<DESDevice>]) -> DESMemory {
-        var memory = self
-        memory.markUnacknowledged(endpoint, operations)
-        return memory
-    }
-
     /// Forgets the state of an application code: client state, tokens, contact.
     mutating func forgetApplication(keepingState: Bool) {
         var next = DESMemory()
@@ -387,7 +378,7 @@ struct RemoteConfig: Codable, Sendable, Equatable {
 
 /// The vendor's hosts. A remote configuration may name no other hosts.
 enum VendorHost {
-    private static let endings = [".emarsys.net", ".emarsys.com"]
+    private static let domains = [".emarsys.net", ".emarsys.com"]
 
     /// Whether an address is https at one of the vendor's hosts.
     static func isTrusted(_ address: String) -> Bool {
@@ -398,7 +389,7 @@ enum VendorHost {
         let authority = lowered.dropFirst("https://".count).prefix { !"/?#".contains($0) }
         guard !authority.contains("@") else { return false }
         let host = authority.prefix { $0 != ":" }
-        return endings.contains { host.hasSuffix($0) }
+        return domains.contains { host.hasSuffix($0) }
     }
 
     /// The address without slashes at its end.

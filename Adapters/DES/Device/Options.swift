@@ -44,10 +44,10 @@ struct CallOption {
         value.string?.isEmpty == false ? [] : [FindingRow.optionInvalid.at(path, detail: "it takes text")]
     }
 
-    /// The names, for people.
+    /// The names of all options, as text for findings.
     static let names = all.map(\.name).joined(separator: ", ")
 
-    /// Everything that is wrong with an operation's options.
+    /// Returns the findings about an operation's options.
     static func problems(_ options: JSONObject, for action: Action) -> [Finding] {
         options.flatMap { option -> [Finding] in
             let path = "options.des".dot(option.name)

@@ -93,13 +93,4 @@ struct PushSettings: Sendable {
                 ? [] : [FindingRow.optionInvalid.at(place, detail: "it takes \(entry.form)")]
         }
     }
-
-    /// The table as Markdown.
-    static var markdown: String {
-        func text(_ value: JSONValue?) -> String { value.map { "`\($0.string ?? $0.text)`" } ?? "–" }
-        let lines = all.map {
-            "| `\($0.name)` | \($0.form) | \(text($0.otherwise?.allowed)) | \(text($0.otherwise?.denied)) |"
-        }
-        return (["| entry | takes | if permitted | if not |", "|---|---|---|---|"] + lines).joined(separator: "\n")
-    }
 }

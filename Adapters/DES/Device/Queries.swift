@@ -2,78 +2,57 @@ import PatchbayAdapterKit
 import PatchbayJSON
 import PatchbayModel
 
-/// The queries that an app can make.
-enum Question: String, CaseIterable {
-    /// The message for a place in the app.
-    case inline
-    /// The person's messages.
-    case inbox
-    /// Places that lead to actions.
-    case geofences
-    /// The content of a push, from the address in it.
-    case pushMessage
-    /// The configuration from afar.
-    case remoteConfig
-    /// The signature of that configuration.
-    case remoteConfigSignature
-
-    /// The request.
-    var endpoint: DESDevice.Endpoint {
-        switch self {
-        case .inline: .inlineMessages
-        case .inbox: .inbox
-        case .geofences: .geofences
-        case .pushMessage: .pushMessage
-        case .remoteConfig: .remoteConfig
-        case .remoteConfigSignature: .remoteConfigSignature
-        }
-    }
-
-    /// The query's argument; nil for none.
-    var argument: String? {
-        switch self {
-        case .inline: "viewId"
-        case .pushMessage: "url"
-        default: nil
-        }
-    }
-
+/// A query that an app can make.
+struct Query {
+    /// The name by which an app requests it.
+    let name: String
+    /// Its request.
+    let endpoint: DESDevice.Endpoint
+    /// The argument that it needs; nil for none.
+    let argument: String?
     /// A description of the answer.
-    var answer: String {
-        switch self {
-        case .inline: "the message: `campaignId`, `viewId`, `html`"
-        case .inbox: "`messages`; those that lack something are left out"
-        case .geofences: "`refreshRadiusRatio` and `groups`, without what lacks something"
-        case .pushMessage: "the content as it came"
-        case .remoteConfig: "the configuration as it came"
-        case .remoteConfigSignature: "`signature`: the text as it came"
-        }
+    let answer: String
+
+    private init(_ name: String, _ endpoint: DESDevice.Endpoint, argument: String? = nil, answer: String) {
+        (self.name, self.endpoint, self.argument, self.answer) = (name, endpoint, argument, answer)
     }
 
-    /// Whether the query is possible before the installation is registered.
-    var isOpenToAll: Bool { Route.of(endpoint).namesClient == false }
+    /// All queries.
+    static let all = [
+        Query(
+            "inline",
+            .inlineMessages,
+            argument: "viewId",
+            answer: "the message: `campaignId`, `viewId`, `html`"
+        ),
+        Query("inbox", .inbox, answer: "`messages`; those that lack something are left out"),
+        Query("geofences", .geofences, answer: "`refreshRadiusRatio` and `groups`, without what lacks something"),
+        Query("pushMessage", .pushMessage, argument: "url", answer: "the content as it came"),
+        Query("remoteConfig", .remoteConfig, answer: "the configuration as it came"),
+        Query("remoteConfigSignature", .remoteConfigSignature, answer: "`signature`: the text as it came"),
+    ]
 
-    /// The names, for people.
-    static let names = allCases.map(\.rawValue).joined(separator: ", ")
+    /// Returns the query with a name; nil if there is none.
+    static func named(_ name: String) -> Query? { all.first { $0.name == name } }
+
+    /// The names of all queries, as text for findings.
+    static let names = all.map(\.name).joined(separator: ", ")
+
+    /// Whether the query concerns a registered installation. Others are possible before the registration.
+    var needsRegistration: Bool { Route.of(endpoint).namesClient }
 
     /// Returns the findings about a query.
     static func problems(_ request: ReadRequest, _ settings: DESSettings) -> [Finding] {
-        guard let question = Question(rawValue: request.what) else {
-            return [FindingRow.questionUnknown.at("action.read.what")]
+        guard let query = Query.named(request.what) else {
+            return [FindingRow.queryUnknown.at("action.read.what")]
         }
-        guard let name = question.argument else { return [] }
+        guard let name = query.argument else { return [] }
         let path = "action.read.arguments".dot(name)
         guard let text = request.arguments[name]?.string, !text.isEmpty else {
             return [FindingRow.argumentMissing.at(path)]
         }
-        guard question == .pushMessage else { return [] }
+        guard query.endpoint == .pushMessage else { return [] }
         let isOwn = VendorHost.isTrusted(text) || text.hasPrefix(settings.eventServiceURL + "/")
-        return isOwn ? [] : [FindingRow.addressForeign.at(path)]
-    }
-
-    /// The table as Markdown.
-    static var markdown: String {
-        let lines = allCases.map { "| `\($0.rawValue)` | \($0.argument.map { "`\($0)`" } ?? "–") | \($0.answer) |" }
-        return (["| question | argument | answer |", "|---|---|---|"] + lines).joined(separator: "\n")
+        return isOwn ? [] : [FindingRow.addressNotTrusted.at(path)]
     }
 }

@@ -5,8 +5,7 @@ import PatchbayModel
 extension JSONValue {
     /// The same value without the members and elements that are null, at any depth.
     var withoutNulls: JSONValue {
-        guard hasNulls else { return self }
-        return switch self {
+        switch self {
         case .array(let elements): .array(elements.filter { !$0.isNull }.map(\.withoutNulls))
         case .object(let object):
             .object(JSONObject(object.filter { !$0.value.isNull }.map { ($0.name, $0.value.withoutNulls) }))
@@ -14,40 +13,18 @@ extension JSONValue {
         }
     }
 
-    private var hasNulls: Bool {
-        switch self {
-        case .null: true
-        case .array(let elements): elements.contains(where: \.hasNulls)
-        case .object(let object): object.contains { $0.value.hasNulls }
-        default: false
-        }
-    }
-
-    /// A text, or the digits of a number: how an id is read.
+    /// An id: a text, or the digits of a number.
     var idText: String? { string ?? number?.text }
 }
 
-/// A successful reply of the event service.
-struct EventAnswer {
-    /// The new device event state, unchanged; nil if there is none.
-    let eventState: EventState?
-    /// The rest, without nulls.
-    let body: JSONValue
-    /// Whether a part of the answer could not be read.
-    let isDamaged: Bool
-
-    /// Reads a reply. A reply without JSON is empty.
-    init(_ response: WireResponse) {
-        let reply = ReplyObject(response.body)
-        (eventState, body, isDamaged) = (reply.eventState, reply.json, reply.isDamaged)
-    }
-
-    /// Whether the answer may have held a device event state that could not be read.
+/// The content of a reply of the event service.
+extension ReplyObject {
+    /// Whether the reply may contain a device event state that could not be read.
     var lacksState: Bool { isDamaged && eventState == nil }
 
     /// The message to show; nil without HTML.
     var message: JSONValue? {
-        guard let message = body["message"], let html = message["html"]?.string else { return nil }
+        guard let message = json["message"], let html = message["html"]?.string else { return nil }
         var content: JSONObject = ["kind": "message"]
         content["campaignId"] = message["campaignId"]?.idText.map(JSONValue.string)
         content["html"] = .string(html)
@@ -55,11 +32,11 @@ struct EventAnswer {
     }
 
     /// The campaigns whose views and clicks the vendor no longer expects (v3).
-    var oldCampaigns: Set<String> { Set(body["oldCampaigns"]?.array?.compactMap(\.idText) ?? []) }
+    var oldCampaigns: Set<String> { Set(json["oldCampaigns"]?.array?.compactMap(\.idText) ?? []) }
 
     /// Returns the message for a view, ignoring case; nil if there is none with HTML.
     func inlineMessage(for view: String, choice: DESSettings.InlineChoice) -> JSONValue? {
-        let fitting = (body["inlineMessages"]?.array ?? []).filter { message in
+        let fitting = (json["inlineMessages"]?.array ?? []).filter { message in
             message["viewId"]?.string?.lowercased() == view.lowercased()
         }
         let chosen = choice == .last ? fitting.last : fitting.first
@@ -67,71 +44,48 @@ struct EventAnswer {
     }
 }
 
-/// An action in a reply.
-enum AnswerAction {
-    /// The app does something.
-    case app(JSONObject)
-    /// A custom event happened.
-    case event(name: String, attributes: [AttributeName: AttributeValue])
-
-    /// Reads an action; nil if it is unknown or incomplete.
-    init?(_ json: JSONValue) {
-        switch json["type"]?.string {
-        case "MEAppEvent":
-            guard let name = json["name"]?.string else { return nil }
-            var content: JSONObject = ["kind": "appEvent", "name": .string(name)]
-            content["payload"] = json["payload"]?.object.map(JSONValue.object)
-            self = .app(content)
-        case "MECustomEvent":
-            guard let name = json["name"]?.string, !name.trimmed.isEmpty else { return nil }
-            let members = json["payload"]?.object ?? [:]
-            let pairs = members.filter { !$0.name.isEmpty }.map {
-                (AttributeName(rawValue: $0.name), AttributeValue(plain: $0.value))
-            }
-            self = .event(name: name, attributes: Dictionary(pairs) { _, last in last })
-        case "OpenExternalUrl":
-            guard let url = json["url"]?.string else { return nil }
-            self = .app(["kind": "openUrl", "url": .string(url)])
-        case "BadgeCount":
-            guard let method = json["method"]?.string, let value = json["value"]?.number else { return nil }
-            let word = method.lowercased() == "add" ? "add" : "set"
-            self = .app(["kind": "badgeCount", "method": .string(word), "value": .number(value)])
-        default: return nil
-        }
-    }
-}
-
-extension AttributeValue {
-    /// A JSON value of an answer as an event's attribute: text stays, everything else becomes its text.
-    fileprivate init(plain json: JSONValue) { self = .string(json.string ?? json.text) }
-}
-
-/// The actions after an event.
+/// The actions that a reply requires after an event. Unknown and incomplete ones are omitted.
 struct OnEventAction {
-    /// The campaign of the actions; nil if the reply does not name it.
-    let campaign: String?
-    /// The actions, in order.
-    let actions: [AnswerAction]
+    /// The content for the app.
+    let incoming: [JSONValue]
+    /// The operations to capture: the actions that are custom events, then a view of the campaign if the reply names one.
+    let captured: [Action]
 
     /// Reads the actions of a reply; nil if it has none.
     init?(_ body: JSONValue) {
-        guard let whole = body["onEventAction"], let list = whole["actions"]?.array else { return nil }
-        campaign = whole["campaignId"]?.idText
-        actions = list.compactMap(AnswerAction.init)
+        guard let whole = body["onEventAction"], let actions = whole["actions"]?.array else { return nil }
+        incoming = actions.compactMap(Self.content)
+        let view = whole["campaignId"]?.idText.map { Action.track(.messageViewed(messageID: $0)) }
+        captured = actions.compactMap(Self.event) + [view].compactMap(\.self)
     }
 
-    /// The content for the app.
-    var incoming: [JSONValue] {
-        actions.compactMap { if case .app(let content) = $0 { .object(content) } else { nil } }
-    }
-
-    /// The operations to capture: the actions that are events, then a view of the campaign.
-    var captured: [Action] {
-        let events = actions.compactMap { action -> Action? in
-            guard case .event(let name, let attributes) = action else { return nil }
-            return .track(.custom(name: name, attributes: attributes))
+    /// Returns the content of an action of the app; nil for any other action.
+    private static func content(_ action: JSONValue) -> JSONValue? {
+        switch action["type"]?.string {
+        case "MEAppEvent":
+            guard let name = action["name"]?.string else { return nil }
+            var content: JSONObject = ["kind": "appEvent", "name": .string(name)]
+            content["payload"] = action["payload"]?.object.map(JSONValue.object)
+            return .object(content)
+        case "OpenExternalUrl":
+            return action["url"]?.string.map { ["kind": "openUrl", "url": .string($0)] }
+        case "BadgeCount":
+            guard let method = action["method"]?.string, let value = action["value"]?.number else { return nil }
+            let word = method.lowercased() == "add" ? "add" : "set"
+            return ["kind": "badgeCount", "method": .string(word), "value": .number(value)]
+        default: return nil
         }
-        return events + (campaign.map { [.track(.messageViewed(messageID: $0))] } ?? [])
+    }
+
+    /// Returns the custom event of an action; nil for any other action. Attributes other than texts become their JSON text.
+    private static func event(_ action: JSONValue) -> Action? {
+        guard action["type"]?.string == "MECustomEvent", let name = action["name"]?.string, !name.trimmed.isEmpty else {
+            return nil
+        }
+        let attributes = (action["payload"]?.object ?? [:]).filter { !$0.name.isEmpty }.map {
+            (AttributeName(rawValue: $0.name), AttributeValue.string($0.value.string ?? $0.value.text))
+        }
+        return .track(.custom(name: name, attributes: Dictionary(attributes) { _, last in last }))
     }
 }
 
@@ -145,7 +99,7 @@ enum Inbox {
         }
     }
 
-    /// The tags of each message.
+    /// Returns the tags of each message, by id.
     static func tags(_ messages: [JSONValue]) -> [String: [String]] {
         let pairs = messages.compactMap { message in
             message["id"]?.string.map { ($0, message["tags"]?.array?.compactMap { $0.string?.lowercased() } ?? []) }

@@ -1,38 +1,21 @@
 import PatchbayAdapterKit
 import PatchbayJSON
 
-/// The device event state: a JSON object of the vendor, stored and returned unchanged.
-struct EventState: Sendable, Equatable, ExpressibleByDictionaryLiteral {
-    /// The object's JSON text, byte for byte.
-    let text: String
-
-    /// Stores a JSON text that is known to be one object.
-    init(text: String) { self.text = text }
-
-    init(dictionaryLiteral elements: (String, JSONValue)...) { text = JSONValue.object(JSONObject(elements)).text }
-
-    /// Returns a member, for tests and simulators; nil where the text cannot be read strictly.
-    subscript(name: String) -> JSONValue? { (try? JSONValue(parsing: text))?[name] }
-}
-
-extension EventState: Codable {
-    init(from decoder: any Decoder) throws { text = try decoder.singleValueContainer().decode(String.self) }
-
-    func encode(to encoder: any Encoder) throws {
-        var container = encoder.singleValueContainer()
-        try container.encode(text)
-    }
+/// The device event state: the JSON text of an object of the vendor, stored and returned byte for byte.
+struct EventState: RawRepresentable, Codable, Sendable, Equatable {
+    let rawValue: String
 }
 
 extension WireFormat<EventState> {
     /// Writes the object unchanged.
-    static let eventState = WireFormat("JSON", schema: [:]) { state, writer in writer.raw(state.text) }
+    static let eventState = WireFormat("JSON", schema: [:]) { state, writer in writer.raw(state.rawValue) }
 }
 
 /// A reply's body, parsed leniently: it may have a byte-order mark, a repeated name, or half of a surrogate pair.
 struct ReplyObject {
-    /// The members that could be read, except the device event state. Of a name that occurs twice, the last.
-    private(set) var members = JSONObject()
+    /// The members that could be read, except the device event state and everything that is null, at any depth. If a name
+    /// occurs twice, the last member counts.
+    private(set) var json: JSONValue = .object([:])
     /// The device event state; nil if there is none, or if it is no object.
     private(set) var eventState: EventState?
     /// Whether the text ends early or is no JSON. The text before the error has been read.
@@ -40,22 +23,25 @@ struct ReplyObject {
     /// Whether the text is a JSON object, complete or not.
     private(set) var isObject = false
 
-    /// The members without those that are null, at any depth.
-    var json: JSONValue { JSONValue.object(members).withoutNulls }
-
     init(_ bytes: [UInt8]) {
         let text = Array(bytes.withoutByteOrderMark)
         guard !text.allSatisfy({ [0x20, 0x09, 0x0A, 0x0D].contains($0) }) else { return }
+        var members = JSONObject()
         do {
             try JSONReader.read(Self.withoutLoneSurrogates(text), duplicateNames: .keepLast) {
-                reader throws(JSONError) in try read(&reader, text)
+                reader throws(JSONError) in try read(&reader, text, &members)
             }
         } catch {
             isDamaged = true
         }
+        json = JSONValue.object(members).withoutNulls
     }
 
-    private mutating func read(_ reader: inout JSONReader, _ text: [UInt8]) throws(JSONError) {
+    private mutating func read(
+        _ reader: inout JSONReader,
+        _ text: [UInt8],
+        _ members: inout JSONObject
+    ) throws(JSONError) {
         guard try reader.next() == .beginObject else {
             while try reader.next() != nil {}
             return
@@ -69,7 +55,7 @@ struct ReplyObject {
             }
             let range = try reader.skipValue()
             let isState = text[range.lowerBound] == UInt8(ascii: "{")
-            eventState = isState ? EventState(text: String(decoding: text[range], as: UTF8.self)) : nil
+            eventState = isState ? EventState(rawValue: String(decoding: text[range], as: UTF8.self)) : nil
         }
         while try reader.next() != nil {}
     }

@@ -52,7 +52,7 @@ public struct DESSettings: AdapterSettings {
         case first
     }
 
-    /// The treatment of a request whose host can't be found.
+    /// The treatment of a request whose host cannot be found.
     public enum HostNotFound: String, NeutralWord {
         /// It stays, and the queue stops, as on Android.
         case keep
@@ -76,11 +76,11 @@ public struct DESSettings: AdapterSettings {
     public var eventServiceURL = "https://mobile-events.eservice.emarsys.net"
     /// The address for the inbox.
     public var inboxServiceURL = "https://me-inbox.eservice.emarsys.net"
-    /// The address for configuration from afar.
+    /// The address for remote configuration.
     public var remoteConfigURL = "https://mobile-sdk-config.gservice.emarsys.net"
     /// The generation of the interface for events and inline messages.
     public var eventService = EventService.v4
-    /// Whether configuration from afar is obeyed.
+    /// Whether the remote configuration applies.
     public var obeysRemoteConfig = true
     /// Whether the build is for debugging.
     public var mode = Mode.production
@@ -102,7 +102,7 @@ public struct DESSettings: AdapterSettings {
     public var basicAuthorization = true
     /// Whether the request for the anonymous contact carries the present contact token.
     public var tokenWithAnonymous = true
-    /// The treatment of a request whose host can't be found.
+    /// The treatment of a request whose host cannot be found.
     public var onHostNotFound = HostNotFound.keep
     /// Whether the device event state outlives a change of the application code.
     public var keepsStateOnNewCode = true
@@ -156,7 +156,7 @@ public struct DESSettings: AdapterSettings {
         .service("clientServiceUrl", \.clientServiceURL, "The address for clients and contacts."),
         .service("eventServiceUrl", \.eventServiceURL, "The address for events and inline messages."),
         .service("inboxServiceUrl", \.inboxServiceURL, "The address for the inbox."),
-        .service("remoteConfigUrl", \.remoteConfigURL, "The address for configuration from afar."),
+        .service("remoteConfigUrl", \.remoteConfigURL, "The address for remote configuration."),
         .choice(
             "eventService",
             \.eventService,
@@ -169,7 +169,7 @@ public struct DESSettings: AdapterSettings {
             \.obeysRemoteConfig,
             default: true,
             rule: .des("C1"),
-            "Whether a configuration from afar that the app reads is obeyed; its signature is handed over unchecked."
+            "Whether a remote configuration that the app reads is applied; its signature is passed on unchecked."
         ),
         .choice("mode", \.mode, default: .production, rule: .des("H6"), "Whether the build is for debugging."),
         .text(
@@ -251,7 +251,7 @@ public struct DESSettings: AdapterSettings {
         ),
     ])
 
-    /// Texts that replace a missing code.
+    /// Placeholders that count as a missing code.
     private static let placeholders = ["0", "null", "nil"]
 }
 

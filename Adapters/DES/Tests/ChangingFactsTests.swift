@@ -359,7 +359,7 @@ import Testing
         let id = bench.capture(.view("7"))
         #expect(bench.outcome(of: id)?.summary == "accepted")
         let state = try #require(Self.readable[body])
-        #expect(bench.memory.eventState?.text == state && bench.memory.views == [])
+        #expect(bench.memory.eventState?.rawValue == state && bench.memory.views == [])
         bench.script = [.status(204)]
         bench.capture(.event("next"))
         let sent = String(decoding: try #require(bench.last).request.body, as: UTF8.self)

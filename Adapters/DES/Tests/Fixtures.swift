@@ -282,3 +282,12 @@ enum Fixture {
         ]
     }
 }
+
+extension EventState: ExpressibleByDictionaryLiteral {
+    init(dictionaryLiteral elements: (String, JSONValue)...) {
+        self.init(rawValue: JSONValue.object(JSONObject(elements)).text)
+    }
+
+    /// Returns a member; nil if the text is not strict JSON.
+    subscript(name: String) -> JSONValue? { (try? JSONValue(parsing: rawValue))?[name] }
+}

@@ -216,7 +216,7 @@ import Testing
         #expect(!isReached(bench) && bench.client?.contact == "anonymous")
         #expect(bench.outcome(of: unregister)?.isAccepted == true)
         bench.wake()
-        #expect(bench.outcome(of: event)?.summary == "rejected \(FindingRow.neverSent.code)" && bench.pendingCount == 0)
+        #expect(bench.outcome(of: event)?.summary == "rejected \(FindingRow.notSent.code)" && bench.pendingCount == 0)
     }
 
     @Test func `an unregister during an outage comes behind the event`() throws {

@@ -42,7 +42,7 @@ extension SalesforceDevice {
             after.learn(from: body, before: (changes.map(\.sequence).max() ?? 0) + 1, settings: settings)
             after.knownAs = body["deviceID"]?.string ?? after.knownAs
             after.mayMessage(body["push_Enabled"]?.bool != false)
-            memory.forgetWhatIsHeld()
+            memory.markStateUnknown()
             memory.registration = after
             if after.contactKey == nil { memory.mayBeKeyless = true }
             if changes.contains(where: { $0.operation.action.kind.isOfProfile }) { memory.isProfileDenied = nil }

@@ -4,35 +4,56 @@ import PatchbayModel
 
 extension SalesforceDevice {
     public func plan(_ pending: PendingOperations<Self>, memory: Memory, at moment: Moment) -> Plan<Self> {
-        var (events, changes): ([Pending<Self>], [Pending<Self>]) = ([], [])
-        events.reserveCapacity(pending.count)
-        for one in pending {
-            if one.queue == Endpoint.events.rawValue { events.append(one) } else { changes.append(one) }
-        }
-        let former = memory.registration.verdicts(onFormer: pending, among: changes, settings: settings)
+        Planner(adapter: self, window: pending, memory: memory, moment: moment).plan()
+    }
+}
+
+/// Plans the next request of one installation.
+private struct Planner {
+    typealias Head = Pending<SalesforceDevice>
+    typealias Result = Plan<SalesforceDevice>
+    typealias Endpoint = SalesforceDevice.Endpoint
+
+    let adapter: SalesforceDevice
+    let window: PendingOperations<SalesforceDevice>
+    let memory: SalesforceDevice.Memory
+    let moment: Moment
+    private var settings: SalesforceSettings { adapter.settings }
+
+    /// The pending events.
+    private let events: [Head]
+    /// The other pending operations, which a registration carries.
+    private let changes: [Head]
+
+    init(
+        adapter: SalesforceDevice,
+        window: PendingOperations<SalesforceDevice>,
+        memory: SalesforceDevice.Memory,
+        moment: Moment
+    ) {
+        (self.adapter, self.window, self.memory, self.moment) = (adapter, window, memory, moment)
+        events = window.filter { $0.queue == Endpoint.events.rawValue }
+        changes = window.filter { $0.queue != Endpoint.events.rawValue }
+    }
+
+    func plan() -> Result {
+        let former = memory.registration.verdicts(onFormer: window, among: changes, settings: settings)
         if !former.isEmpty { return .settle(former) }
-        if let plan = settleConsents(changes, in: pending, memory: memory) { return plan }
-        let horizon = horizon(of: changes, events, in: pending, memory: memory)
-        let eventPlan = planEvents(
-            events,
-            before: horizon,
-            isLeaving: isLeaving(changes, in: pending, memory),
-            memory,
-            moment
-        )
-        // Events name no contact. Those of the previous person are sent first, if possible.
-        if case .send? = eventPlan, horizon.handOver < .max { return eventPlan ?? .settle([:]) }
-        if case .settle? = eventPlan { return eventPlan ?? .settle([:]) }
-        let ordered = changes[..<(nextPerson(in: changes, after: events, memory) ?? changes.endIndex)]
-        let plan = Plan.sooner(planRegistration(Array(ordered), in: pending, memory: memory, at: moment), eventPlan)
+        if let plan = settleConsents() { return plan }
+        let horizon = horizon
+        let eventPlan = planEvents(before: horizon)
+        if let eventPlan {
+            if case .settle = eventPlan { return eventPlan }
+            // Events name no contact. Those of the previous person are sent first, if possible.
+            if case .send = eventPlan, horizon.handOver < .max { return eventPlan }
+        }
+        let plan = Plan.sooner(planRegistration(Array(changes[..<nextPerson])), eventPlan)
         return plan ?? .wait(until: nil, because: FindingRow.paced.at())
     }
 
     /// Settles consents that change nothing at the vendor. It has no record of them, and a registration contains only whether
     /// push is enabled (D11).
-    private func settleConsents(_ changes: [Pending<Self>], in window: PendingOperations<Self>, memory: Memory)
-        -> Plan<Self>?
-    {
+    private func settleConsents() -> Result? {
         let isLast = window.isLeaving || changes.contains(where: \.isLast)
         let isDenied = memory.isProfileDenied == true && !changes.contains { $0.operation.action.kind.isOfProfile }
         let ended = changes.filter { one in
@@ -45,90 +66,89 @@ extension SalesforceDevice {
 
     // MARK: Registration
 
-    private func planRegistration(
-        _ pending: [Pending<Self>],
-        in window: PendingOperations<Self>,
-        memory: Memory,
-        at moment: Moment
-    ) -> Plan<Self>? {
+    private func planRegistration(_ pending: [Head]) -> Result? {
         // Operations after an erasure belong to a new state, which starts with an empty memory.
         let erase = pending.firstIndex { $0.operation.action == .erase }
         let pending = erase.map { Array(pending[...$0]) } ?? pending
         guard let first = pending.first else { return nil }
         var state = memory.registration.applying(pending, settings: settings)
-        if erase == nil, window.hasMore { state.look(ahead: window.hidden, settings: settings) }
+        if erase == nil, window.hasMore { state.add(window.hidden, settings: settings) }
         state.mayMessage(window)
-        let isKnown = !memory.isUnheardOf || state.adoptedID != nil
+        let isKnown = !memory.isUnknownToVendor || state.adoptedID != nil
         if state.hasLeft, state.facts == nil || !isKnown {
             return settle(pending) { unsentVerdict($0, memory.isErased == true ? .erasedBefore : .nothingToLeave) }
         }
         var (carried, waiting) = (pending, FindingRow.paced)
         if state.hasLeft {
-            carried = lastRequest(of: pending, memory)
+            carried = lastRequest(of: pending)
         } else {
-            (carried, waiting) = sendable(of: pending, state, memory)
+            (carried, waiting) = sendable(of: pending, state)
         }
         if carried.count < pending.count {
             state = memory.registration.applying(carried, settings: settings)
             state.mayMessage(window)
             let left = pending.filter { one in !carried.contains { $0.id == one.id } }
-            if state.hasLeft || window.isLeaving { return settle(left) { _ in .dropped(FindingRow.neverSent.at()) } }
+            if state.hasLeft || window.isLeaving { return settle(left) { _ in .dropped(FindingRow.notSent.at()) } }
         }
         guard !carried.isEmpty else { return .wait(until: nil, because: waiting.at()) }
 
-        let record = RegistrationRecord(state, of: first.operation.subject, settings: settings, date: moment.date)
+        let record = record(of: state, for: first)
         let lacksKey = settings.delayRegistrationUntilContactKeyIsSet && state.contactKey == nil
         // An opt-out of a device that the vendor knows does not wait for a contact key.
         let waitsForKey = lacksKey && !state.hasLeft && !(isKnown && carried.contains { $0.operation.action.isOptOut })
         if record == nil || waitsForKey {
             let grants = carried.filter { $0.operation.action.pushMessageConsent == .granted }
             if !grants.isEmpty { return settle(grants) { _ in .unchanged(FindingRow.consentKept.at("action")) } }
-            return keepOptOuts(carried, window, memory)
+            return keepOptOuts(carried)
                 ?? .wait(until: nil, because: (lacksKey ? FindingRow.contactKeyMissing : .deviceFactsMissing).at())
         }
         guard let record else { return nil }
 
-        let accepted = RegistrationRecord(
-            memory.registration,
-            of: first.operation.subject,
-            settings: settings,
-            date: moment.date
-        )
-        if memory.acceptedAs == settings.sentAs, record.saysTheSame(as: accepted) {
+        let accepted = self.record(of: memory.registration, for: first)
+        if memory.acceptedAs == settings.sentAs, record.isEquivalent(to: accepted) {
             // An opt-in changes nothing while the device forbids push. It counts once the device permits push.
             var remembered = memory
             remembered.registration = erase == nil ? state : Registration()
             remembered.registration.handOver = nil
             // Values that a log-out cleared before they were sent are not at the vendor.
             return settle(carried, remembering: remembered == memory ? nil : remembered) {
-                state.verdict(onFormer: $0, among: carried, settings: settings) ?? unsentVerdict($0, memory: memory)
+                state.verdict(onFormer: $0, among: carried, settings: settings) ?? unchangedVerdict($0)
             }
         }
-        let (due, reason) = dueTime(of: carried, memory: memory, at: moment)
+        let (due, reason) = dueTime(of: carried)
         guard due <= moment.now else { return .wait(until: due, because: reason.at(detail: memory.lastRefusal)) }
-        let body = Array(JSONValue.object(record.payload).text.utf8)
-        let request = settings.post(Endpoint.registration.path, body, memory: memory, facts: state.facts)
+        let request = request(record)
         // From now on the device may be registered, whatever is captured while the request is in flight.
         var uncertain = memory
-        uncertain.forgetWhatIsHeld()
+        uncertain.markStateUnknown()
         (uncertain.registration, uncertain.registration.knownAs) = (state, record.deviceID)
         return .send(Transmission(.registration, request, carrying: carried, unacknowledged: uncertain))
     }
 
     private func settle(
-        _ pending: [Pending<Self>],
-        remembering memory: Memory? = nil,
-        _ verdict: (Pending<Self>) -> Verdict<Self>
-    ) -> Plan<Self> {
+        _ pending: [Head],
+        remembering memory: SalesforceDevice.Memory? = nil,
+        _ verdict: (Head) -> Verdict<SalesforceDevice>
+    ) -> Result {
         .settle(Dictionary(pending.map { ($0.id, verdict($0)) }) { first, _ in first }, remembering: memory)
     }
 
     // MARK: The content of a registration
 
-    /// Returns the start of the next person's changes, if events of an earlier person wait for that person's contact key. The
-    /// vendor would otherwise book the events to the next person (D6). Nil if one registration can carry all changes.
-    private func nextPerson(in changes: [Pending<Self>], after events: [Pending<Self>], _ memory: Memory) -> Int? {
-        guard !events.isEmpty, !changes.contains(where: \.isLast) else { return nil }
+    /// Returns the registration of a state; nil without the device's facts.
+    private func record(of state: Registration, for pending: Head) -> RegistrationRecord? {
+        RegistrationRecord(state, of: pending.operation.subject, settings: settings, date: moment.date)
+    }
+
+    /// Returns the request with a registration.
+    private func request(_ record: RegistrationRecord) -> WireRequest {
+        settings.post(Endpoint.registration.path, record.body, memory: memory, facts: record.facts)
+    }
+
+    /// The start of the next person's changes, if events of an earlier person wait for that person's contact key. The vendor
+    /// would otherwise count the events for the next person (D6). The end of the changes if one registration can carry all.
+    private var nextPerson: Int {
+        guard !events.isEmpty, !changes.contains(where: \.isLast) else { return changes.endIndex }
         var registration = memory.registration
         var keyChanges: [(place: Int, sequence: Int64, isKnown: Bool)] = []
         for (place, one) in changes.enumerated() where isHandOver(one.operation, from: registration) {
@@ -136,20 +156,21 @@ extension SalesforceDevice {
             keyChanges.append((place, one.sequence, registration.vacatedAt == nil))
         }
         guard let first = keyChanges.first, let event = events.first(where: { $0.sequence > first.sequence }) else {
-            return nil
+            return changes.endIndex
         }
         // Events of an anonymous person belong to the next person.
         let own = keyChanges.lastIndex { $0.sequence < event.sequence } ?? 0
         let known = keyChanges[own...].firstIndex(where: \.isKnown) ?? keyChanges.endIndex
-        guard known + 1 < keyChanges.endIndex else { return nil }
+        guard known + 1 < keyChanges.endIndex else { return changes.endIndex }
         let place = keyChanges[known + 1].place
         // Without facts, no registration can be sent for that person, and later changes would never follow.
-        return memory.registration.applying(changes[..<place], settings: settings).facts == nil ? nil : place
+        let hasFacts = memory.registration.applying(changes[..<place], settings: settings).facts != nil
+        return hasFacts ? place : changes.endIndex
     }
 
     /// Returns the content of the last registration: the operations of the contact that the vendor knows, and every opt-out of
     /// push. A contact key that the vendor does not hold is not set for an unregistration (D2).
-    private func lastRequest(of pending: [Pending<Self>], _ memory: Memory) -> [Pending<Self>] {
+    private func lastRequest(of pending: [Head]) -> [Head] {
         let known = memory.registration
         let other = pending.first { one in
             !one.isLast
@@ -162,9 +183,7 @@ extension SalesforceDevice {
 
     /// Returns the operations that may be sent now, and the reason why the others wait: after a log-out for the next contact
     /// key (K3), after a denial of the profile for its consent (D8). Opt-outs never wait.
-    private func sendable(of pending: [Pending<Self>], _ state: Registration, _ memory: Memory)
-        -> ([Pending<Self>], FindingRow)
-    {
+    private func sendable(of pending: [Head], _ state: Registration) -> ([Head], FindingRow) {
         if let vacatedAt = state.vacatedAt {
             let optOuts = Set(optOuts(of: pending.filter { $0.sequence > vacatedAt }).map(\.id))
             let carried = pending.filter {
@@ -180,7 +199,7 @@ extension SalesforceDevice {
     }
 
     /// Adds operations that the given ones replace, because they must not be applied later.
-    private func withReplaced(_ carried: [Pending<Self>], of pending: [Pending<Self>]) -> [Pending<Self>] {
+    private func withReplaced(_ carried: [Head], of pending: [Head]) -> [Head] {
         guard carried.count < pending.count else { return carried }
         let replaced = Superseding(settings: settings).find(in: pending)
         let ids = Set(carried.map(\.id))
@@ -189,7 +208,7 @@ extension SalesforceDevice {
 
     /// Returns the opt-outs that may overtake other operations: of push as a whole, and of a topic that no earlier operation
     /// may have subscribed.
-    private func optOuts(of pending: [Pending<Self>]) -> [Pending<Self>] {
+    private func optOuts(of pending: [Head]) -> [Head] {
         let tagged = pending.first { one in
             switch one.operation.action {
             case .changeTags: true
@@ -205,36 +224,26 @@ extension SalesforceDevice {
 
     /// Settles opt-outs of push at a vendor that does not know the device. The vendor can't reach the device, and the first
     /// registration contains the opt-out (D9). Nil if there is none.
-    private func keepOptOuts(_ pending: [Pending<Self>], _ window: PendingOperations<Self>, _ memory: Memory)
-        -> Plan<Self>?
-    {
-        if window.isLeaving { return settle(pending) { _ in .dropped(FindingRow.neverSent.at()) } }
+    private func keepOptOuts(_ pending: [Head]) -> Result? {
+        if window.isLeaving { return settle(pending) { _ in .dropped(FindingRow.notSent.at()) } }
         let optOuts = optOuts(of: pending)
-        guard memory.isUnheardOf, !optOuts.isEmpty else { return nil }
+        guard memory.isUnknownToVendor, !optOuts.isEmpty else { return nil }
         let replaced = Superseding(settings: settings).find(in: pending)
-        let ids = Set(optOuts.map(\.id))
-        let ended = pending.filter { one in ids.contains(one.id) || replaced[one.id].map(ids.contains) ?? false }
         var remembered = memory
         remembered.registration = remembered.registration.applying(optOuts, settings: settings)
-        return settle(ended, remembering: remembered) { pending in
+        return settle(withReplaced(optOuts, of: pending), remembering: remembered) { pending in
             if let later = replaced[pending.id] { return .superseded(by: later) }
             return .unchanged(FindingRow.optOutKept.at())
         }
     }
 
     /// Returns the time of the next registration, and the finding to report until then.
-    private func dueTime(
-        of pending: [Pending<Self>],
-        memory: Memory,
-        at moment: Moment
-    ) -> (due: Instant, reason: FindingRow) {
-        guard let lastStart = memory.lastStart else {
-            return (moment.now, .paced)
-        }
+    private func dueTime(of pending: [Head]) -> (due: Instant, reason: FindingRow) {
+        guard let lastStart = memory.lastStart else { return (moment.now, .paced) }
         let spaced = lastStart + Pace.spacing
         var (due, reason) = (memory.retryAt ?? spaced, FindingRow.retrying)
         if memory.failures == 0, let change = pending.first {
-            due = moment.flush || memory.isUnheardOf ? moment.now : change.since + Pace.gathering
+            due = moment.flush || memory.isUnknownToVendor ? moment.now : change.since + Pace.gathering
             reason = .paced
         }
         due = max(due, spaced)
@@ -243,18 +252,18 @@ extension SalesforceDevice {
     }
 
     /// Returns the verdict of an operation when the vendor is left before any registration reached it.
-    private func unsentVerdict(_ pending: Pending<Self>, _ nothingToLeave: FindingRow) -> Verdict<Self> {
+    private func unsentVerdict(_ pending: Head, _ nothingToLeave: FindingRow) -> Verdict<SalesforceDevice> {
         switch pending.operation.action {
         case .unregister: .unchanged(nothingToLeave.at())
         case let action where action.isPushOptOut: .unchanged(nothingToLeave.at())
         case .erase: .accepted(FindingRow.eraseByHand.at())
-        default: .dropped(FindingRow.neverSent.at())
+        default: .dropped(FindingRow.notSent.at())
         }
     }
 
     /// Returns the verdict of an operation that changes nothing at the vendor.
-    private func unsentVerdict(_ pending: Pending<Self>, memory: Memory) -> Verdict<Self> {
-        if let refusal = refusal(of: pending.operation) { return .rejected(refusal) }
+    private func unchangedVerdict(_ pending: Head) -> Verdict<SalesforceDevice> {
+        if let refusal = adapter.refusal(of: pending.operation) { return .rejected(refusal) }
         return switch pending.operation.action {
         case .unregister: .unchanged(FindingRow.left.at())
         case .erase: .unchanged(FindingRow.eraseByHand.at())
@@ -266,37 +275,31 @@ extension SalesforceDevice {
 
     // MARK: Events
 
-    private func planEvents(
-        _ pending: [Pending<Self>],
-        before horizon: Horizon,
-        isLeaving: Bool,
-        _ memory: Memory,
-        _ moment: Moment
-    ) -> Plan<Self>? {
-        guard let first = pending.first else { return nil }
-        func wait(_ until: Instant?, _ row: FindingRow, for waiting: some Sequence<Pending<Self>>) -> Plan<Self> {
-            // After the vendor is left nothing releases it: the unregistration is the last request.
+    private func planEvents(before horizon: Horizon) -> Result? {
+        guard let first = events.first else { return nil }
+        let isLeaving = isLeaving
+        func wait(_ until: Instant?, _ row: FindingRow) -> Result {
+            // After an unregistration no later request would let the events be sent.
             isLeaving
-                ? settle(Array(waiting)) { _ in .dropped(FindingRow.neverSent.at()) }
-                : .wait(until: until, because: row.at())
+                ? settle(events) { _ in .dropped(FindingRow.notSent.at()) } : .wait(until: until, because: row.at())
         }
         guard memory.subscriberToken != nil else {
             if !isLeaving, !horizon.hasChanges, memory.mustRenewToken == true,
-                let renewal = planRenewal(for: first, memory: memory, at: moment)
+                let renewal = planRenewal(for: first)
             {
                 return renewal
             }
-            return wait(nil, .subscriberTokenMissing, for: pending)
+            return wait(nil, .subscriberTokenMissing)
         }
         if let closed = memory.closedUntil[Endpoint.events.rawValue], closed > moment.now {
-            return wait(closed, .closed, for: pending)
+            return wait(closed, .closed)
         }
-        let batch = pending.prefix { $0.sequence < horizon.handOver }.prefix(EventRules.batchLimit)
+        let batch = events.prefix { $0.sequence < horizon.handOver }.prefix(EventRules.batchLimit)
         guard !batch.isEmpty, !memory.registration.hasLeft else {
-            return wait(nil, horizon.lacksKey ? .contactWaiting : .eventAfterHandOver, for: pending)
+            return wait(nil, horizon.lacksKey ? .contactWaiting : .eventAfterHandOver)
         }
-        let body = EventRecord.envelope(
-            batch.compactMap { EventRecord($0.operation) },
+        let body = EventRecord.body(
+            of: batch.compactMap { EventRecord($0.operation) },
             applicationID: settings.applicationID,
             deviceID: RegistrationRecord.deviceID(of: first.operation.subject, memory.registration)
         )
@@ -313,17 +316,12 @@ extension SalesforceDevice {
         var lacksKey: Bool
     }
 
-    /// Returns the limit for events.
+    /// The limit for events.
     ///
-    /// An event names no person: the vendor books it to the device's contact. Events that were captured after a hand-over
+    /// An event names no person: the vendor counts it for the device's contact. Events that were captured after a hand-over
     /// therefore wait for it. If the window is cut off, the last change in it counts as a possible hand-over.
-    private func horizon(
-        of changes: [Pending<Self>],
-        _ events: [Pending<Self>],
-        in window: PendingOperations<Self>,
-        memory: Memory
-    ) -> Horizon {
-        let isCut = window.hasMore && changes.count >= Self.descriptor.delivery.window / 2
+    private var horizon: Horizon {
+        let isCut = window.hasMore && changes.count >= SalesforceDevice.descriptor.delivery.window / 2
         let end = isCut ? changes.last?.sequence : nil
         let handOver = changes.first { isHandOver($0.operation, from: memory.registration) }?.sequence
         let next = events.first { memory.registration.isOfNext($0.operation, sequence: $0.sequence) }?.sequence
@@ -335,13 +333,8 @@ extension SalesforceDevice {
 
     /// Whether the device is not the same contact's from this operation on.
     private func isHandOver(_ operation: EngagementOperation, from registration: Registration) -> Bool {
-        let identifiers: [Identifier]
-        switch operation.action {
-        case .identify(let given): identifiers = given
-        case .switchContact(let change): identifiers = change.identifiers
-        case .erase: return true
-        default: return false
-        }
+        if operation.action == .erase { return true }
+        guard let identifiers = operation.action.identifiers else { return false }
         guard let key = ContactKeyRules.key(of: identifiers, settings: settings) else {
             return operation.action.kind == .switchContact && registration.contactKey != nil
         }
@@ -350,28 +343,21 @@ extension SalesforceDevice {
 
     /// Whether the provider is being removed, or was: an unregistration is pending, or was sent and no later operation
     /// registers the device again.
-    private func isLeaving(_ changes: [Pending<Self>], in window: PendingOperations<Self>, _ memory: Memory) -> Bool {
+    private var isLeaving: Bool {
         window.isLeaving || changes.contains { $0.operation.action == .unregister }
             || memory.registration.hasLeft && !changes.contains { $0.operation.action.kind == .registerDevice }
     }
 
     /// Sends the vendor's present registration again on behalf of an event whose token was refused. The reply contains a new
     /// token (E14).
-    private func planRenewal(for event: Pending<Self>, memory: Memory, at moment: Moment) -> Plan<Self>? {
-        let record = RegistrationRecord(
-            memory.registration,
-            of: event.operation.subject,
-            settings: settings,
-            date: moment.date
-        )
+    private func planRenewal(for event: Head) -> Result? {
+        let record = record(of: memory.registration, for: event)
         let waitsForKey = settings.delayRegistrationUntilContactKeyIsSet && memory.registration.contactKey == nil
         guard let record, let lastStart = memory.lastStart, !waitsForKey else { return nil }
         let closed = memory.closedUntil[Endpoint.registration.rawValue] ?? lastStart
         let due = max(lastStart + Pace.spacing, memory.retryAt ?? lastStart, closed)
         guard due <= moment.now else { return .wait(until: due, because: FindingRow.subscriberTokenRefused.at()) }
-        let facts = memory.registration.facts
-        let body = Array(JSONValue.object(record.payload).text.utf8)
-        let request = settings.post(Endpoint.registration.path, body, memory: memory, facts: facts)
+        let request = request(record)
         return .send(Transmission(.registration, request, carrying: [event]))
     }
 }
@@ -387,6 +373,15 @@ extension Pending<SalesforceDevice> {
 }
 
 extension Action {
+    /// The identifiers of an action that identifies the device's user; nil for any other action.
+    var identifiers: [Identifier]? {
+        switch self {
+        case .identify(let identifiers): identifiers
+        case .switchContact(let change): change.identifiers
+        default: nil
+        }
+    }
+
     /// Whether it opts out of push as a whole.
     var isPushOptOut: Bool {
         guard case .changeSubscription(let subscription) = self else { return false }
@@ -421,7 +416,7 @@ extension Registration {
 
     /// Adds the content of hidden operations that a registration needs: the contact key if none is known, the facts of the
     /// device, and the last push decision if it is an opt-out. The operations stay pending.
-    fileprivate mutating func look(ahead hidden: HiddenOperations, settings: SalesforceSettings) {
+    fileprivate mutating func add(_ hidden: HiddenOperations, settings: SalesforceSettings) {
         if facts == nil, let entry = hidden.last(.registerDevice) {
             apply(entry.operation, sequence: entry.sequence, settings: settings)
         }

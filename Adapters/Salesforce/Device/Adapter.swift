@@ -75,8 +75,7 @@ public struct SalesforceDevice: VendorAdapter {
         case .changeSubscription(let subscription): return judge(subscription)
         case .track(.custom(let name, let attributes)) where EventRules.isOrdinary(name, attributes): return []
         case .track(let event): return EventRules.judge(event).findings
-        case .unregister, .erase: return []
-        case .setConsent: return []
+        case .setConsent, .unregister, .erase: return []
         case .readBack: return [FindingRow.readBackImpossible.at("action")]
         @unknown default: return [FindingRow.actionUnknown.at("action")]
         }
@@ -117,9 +116,9 @@ extension Action.Kind {
 
 extension Finding {
     /// The finding as an error, for an operation without other content.
-    fileprivate var asError: Finding { with(.error) }
+    var asError: Finding { with(.error) }
 
-    /// The same of an operation that ends later.
+    /// The finding as a warning, for an operation that is rejected later.
     fileprivate var asWarning: Finding { with(.warning) }
 
     private func with(_ severity: Severity) -> Finding {

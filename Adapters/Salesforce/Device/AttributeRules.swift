@@ -35,8 +35,8 @@ enum AttributeRules: Sendable {
         var names: Set<String> = []
         for (neutralName, change) in changes.sorted(by: { $0.key < $1.key }) {
             let path = "action.changes.\(neutralName.rawValue)"
-            let name = wireName(neutralName, settings: settings)
-            if let row = problem(ofWireName: name) ?? problem(of: name, in: settings) {
+            let name = (settings.attributeNames[neutralName] ?? neutralName.rawValue).trimmed
+            if let row = problem(ofWireName: name) ?? (isDefined(name, in: settings) ? nil : .attributeUndefined) {
                 findings.append(row.at(path, detail: row == .attributeNameLong ? "\(name.utf16.count) units" : nil))
                 continue
             }
@@ -45,11 +45,11 @@ enum AttributeRules: Sendable {
                 continue
             }
             if name.contains(" ") { findings.append(FindingRow.attributeNameSpaced.at(path)) }
-            switch value(of: change, settings: settings) {
-            case .success(let value):
-                kept.append(Pair(name: name, value: value))
+            if let row = problem(of: change) {
+                findings.append(row.at(path))
+            } else {
+                kept.append(Pair(name: name, value: text(of: change, settings: settings)))
                 names.insert(name)
-            case .failure(let problem): findings.append(problem.row.at(path))
             }
         }
         return (kept, findings)
@@ -62,49 +62,30 @@ enum AttributeRules: Sendable {
         return name.utf16.count > nameLimit ? .attributeNameLong : nil
     }
 
-    private static func problem(of name: String, in settings: SalesforceSettings) -> FindingRow? {
-        isDefined(name, in: settings) ? nil : .attributeUndefined
-    }
-
     /// Whether the account defines an attribute, according to the settings (A9).
     static func isDefined(_ name: String, in settings: SalesforceSettings) -> Bool {
         settings.accountAttributes.isEmpty || settings.accountAttributes.contains { $0.trimmed == name }
     }
 
-    private static func wireName(_ name: AttributeName, settings: SalesforceSettings) -> String {
-        let name = settings.attributeNames[name] ?? name.rawValue
-        let trimmed = name.trimmed
-        return trimmed
-    }
-
-    private struct Problem: Error { var row: FindingRow }
-
-    private static func value(
-        of change: AttributeChange,
-        settings: SalesforceSettings
-    ) -> Result<String?, Problem> {
+    /// Returns the finding about a change that has no form at the vendor; nil if it has one.
+    private static func problem(of change: AttributeChange) -> FindingRow? {
         switch change {
-        case .set(let value): text(of: value).map(Optional.some)
-        case .unset: .success(removed(settings.unset))
-        case .increment, .append, .remove: .failure(Problem(row: .attributeArithmetic))
+        case .set(.choices(let words)) where words.contains { $0.unicodeScalars.contains(";") }: .attributeSeparator
+        case .set(.list), .set(.object): .attributeNested
+        case .set, .unset: nil
+        case .increment, .append, .remove: .attributeArithmetic
         }
     }
 
-    /// The value as the one line of text that the vendor stores.
+    /// Returns the one line of text that the vendor stores; nil to omit the attribute. The vendor accepts no null.
     ///
     /// Numbers in decimal digits as written, booleans `true` and `false`, days `YYYY-MM-DD`, times `HH:MM`, points in
-    /// time RFC 3339 in UTC, countries two letters, choices joined by semicolons. Lists and objects have no form.
-    private static func text(of value: AttributeValue) -> Result<String, Problem> {
-        if case .choices(let words) = value, words.contains(where: { $0.unicodeScalars.contains(";") }) {
-            return .failure(Problem(row: .attributeSeparator))
+    /// time RFC 3339 in UTC, countries two letters, choices joined by semicolons.
+    private static func text(of change: AttributeChange, settings: SalesforceSettings) -> String? {
+        switch change {
+        case .set(let value): value.plainText?.trimmed
+        case .unset: settings.unset == .blank ? "" : nil
+        case .increment, .append, .remove: nil
         }
-        guard let text = value.plainText else { return .failure(Problem(row: .attributeNested)) }
-        let trimmed = text.trimmed
-        return .success(trimmed.isEmpty ? blank() : trimmed)
     }
-
-    /// Returns the text of a removed attribute. The vendor accepts no null.
-    private static func removed(_ unset: SalesforceSettings.Unset) -> String? { unset == .blank ? blank() : nil }
-
-    private static func blank() -> String { "" }
 }

@@ -17,7 +17,7 @@ extension FindingRow {
             deviceZone, deviceZoneUnknown,
             deviceIDInvalid, deviceIDLate, tokenBlank, tokenInvalid, tokenService,
             signedStringInvalid, optionUnknown,
-            capturedInBackground, visibleLater, paced, retrying, closed, left, nothingToLeave, erasedBefore, neverSent,
+            capturedInBackground, visibleLater, paced, retrying, closed, left, nothingToLeave, erasedBefore, notSent,
             eraseByHand,
             eventKind, eventPushForeign, eventPushOwn, eventNameInvalid, eventAttributeKey, eventAttributeNested,
             eventAttributeRepeated, eventNeedsDefinition, eventAfterHandOver, subscriberTokenMissing,
@@ -510,7 +510,7 @@ extension FindingRow {
             + "registration to remove",
         remedy: "No action is needed."
     )
-    static let neverSent = FindingRow(
+    static let notSent = FindingRow(
         "salesforce.neverSent",
         .note,
         rule: .salesforce("D2"),

@@ -8,7 +8,7 @@ struct Registration: Codable, Sendable, Equatable {
     var adoptedID: String?
     /// The device id of the first registration. It stays the device's id, even if the app passes another one later.
     var knownAs: String?
-    /// The contact key; nil until one is known, and never nil again.
+    /// The contact key; nil until one is known. It can be changed but not removed.
     var contactKey: String?
     /// The app's opaque token.
     var signedString: Secret?
@@ -109,7 +109,7 @@ struct Registration: Codable, Sendable, Equatable {
         isMessagingWithheld = isPushWanted && !isAllowed ? true : nil
     }
 
-    /// The warning that a device id was handed over too late to be adopted.
+    /// Returns the warning that a device id was passed too late to be adopted; nil if it was not.
     func adoptionFinding(of device: Device) -> Finding? {
         guard let knownAs, let adopted = DeviceRules.adoptedID(of: device), adopted != knownAs else { return nil }
         return FindingRow.deviceIDLate.at("action.device.identities.\(DeviceRules.identityName.rawValue)")
@@ -223,8 +223,7 @@ extension Registration {
     func isOfFormer(_ operation: EngagementOperation, sequence: Int64, settings: SalesforceSettings) -> Bool {
         let isOfOther = sequence < arrivedAt ?? .min && operation.contact.map { people?.contains($0) == false } ?? false
         return switch operation.action {
-        case .identify(let identifiers): isOvertaken(identifiers, sequence: sequence, settings: settings)
-        case .switchContact(let change): isOvertaken(change.identifiers, sequence: sequence, settings: settings)
+        case .identify, .switchContact: isOvertaken(operation.action, sequence: sequence, settings: settings)
         case .changeAttributes, .changeTags:
             settings.contactChange == .clear && (isOfOther || sequence < clearedAt ?? .min)
         case .changeSubscription(let subscription) where subscription.state != .subscribed: false
@@ -235,9 +234,10 @@ extension Registration {
     }
 
     /// Whether a later operation shows that another contact uses the device.
-    private func isOvertaken(_ identifiers: [Identifier], sequence: Int64, settings: SalesforceSettings) -> Bool {
-        guard let arrivedAt, sequence < arrivedAt else { return false }
-        guard let key = ContactKeyRules.key(of: identifiers, settings: settings) else { return false }
+    private func isOvertaken(_ action: Action, sequence: Int64, settings: SalesforceSettings) -> Bool {
+        guard let arrivedAt, sequence < arrivedAt, let identifiers = action.identifiers,
+            let key = ContactKeyRules.key(of: identifiers, settings: settings)
+        else { return false }
         return contactKey.map { !ContactKeyRules.areSame($0, key) } ?? false
     }
 
@@ -271,15 +271,10 @@ extension Registration {
     private mutating func arrive(_ operation: EngagementOperation, sequence: Int64, settings: SalesforceSettings) {
         // A request may have carried the operation already.
         if let arrivedAt, sequence <= arrivedAt { return }
-        let identifiers: [Identifier]
-        switch operation.action {
-        case .identify(let given): identifiers = given
-        case .switchContact(let change): identifiers = change.identifiers
-        default: return
-        }
+        guard let identifiers = operation.action.identifiers else { return }
         if let key = ContactKeyRules.key(of: identifiers, settings: settings) {
             let contact = operation.contact ?? ""
-            // Values of a person whose change of person never came do not belong to the next person.
+            // Values of a person without a captured log-in do not belong to the next person.
             if contactKey == nil, vacatedAt == nil, people?.contains(where: { $0 != contact }) == true {
                 depart(at: sequence, settings: settings)
             }
@@ -293,7 +288,7 @@ extension Registration {
         }
     }
 
-    /// Gives the device to the contact of that key.
+    /// Records that the device belongs to the contact of a key.
     mutating func arrive(key: String, sequence: Int64, settings: SalesforceSettings) {
         if contactKey == nil { keyAt = sequence }
         if let contactKey {
@@ -329,12 +324,12 @@ extension Registration {
 
 /// Validates devices.
 package enum DeviceRules: Sendable {
-    /// Under which name an app hands over the device id of the vendor's own SDK.
+    /// The name under which an app passes the device id of the vendor's own SDK.
     package static let identityName: Device.IdentityName = "salesforce.deviceID"
 
     /// The device id that the app passes, if it is valid.
     static func adoptedID(of device: Device) -> String? {
-        device.identities[identityName]?.trimmed.nilUnlessUUID
+        device.identities[identityName].map(\.trimmed).flatMap { UUIDText.isValid($0) ? $0 : nil }
     }
 
     /// The push token, if the vendor can use it.
@@ -370,10 +365,6 @@ package enum DeviceRules: Sendable {
             : token.value.utf8.allSatisfy { (0x21...0x7E).contains($0) }
         return isFine ? nil : .tokenInvalid
     }
-}
-
-extension String {
-    fileprivate var nilUnlessUUID: String? { UUIDText.isValid(self) ? self : nil }
 }
 
 /// An operation's options for this adapter.

@@ -12,7 +12,8 @@ extension SalesforceDevice {
         var acceptedAs: String?
         /// The contact key of the last registration that the vendor acknowledged.
         var heldKey: String?
-        /// Whether a registration with another contact key may have been processed since, although a later one has the held key again.
+        /// Whether a registration with another contact key may have been processed since, although a later one has the held key
+        /// again.
         var mayHoldOtherKey: Bool?
         /// Whether the vendor may have received a registration without a contact key, and none with one since (K6).
         var mayBeKeyless: Bool?
@@ -37,11 +38,11 @@ extension SalesforceDevice {
         /// Whether the vendor refused the last token, so that a registration has to ask for another (E14).
         var mustRenewToken: Bool?
 
-        /// Nothing known.
+        /// Creates an empty memory.
         public init() {}
 
-        /// The vendor's pacing stays, and nothing of the person (D7). While the erasure itself is still to be sent, the device
-        /// stays too, with the names of the attributes that are to be emptied.
+        /// The memory after an erasure: the vendor's pacing, and nothing of the person (D7). It also contains the device and the
+        /// names of the attributes to clear, which the erasure itself still needs.
         public var afterErase: SalesforceDevice.Memory {
             var memory = SalesforceDevice.Memory()
             (memory.lastStart, memory.closedUntil) = (lastStart, closedUntil)
@@ -67,7 +68,7 @@ extension SalesforceDevice {
         public func afterDenial(of scope: Consent.Scope) -> SalesforceDevice.Memory {
             guard scope.purpose == .profile, scope.channel == nil || scope.channel == .push else { return self }
             var memory = self
-            memory.forgetWhatIsHeld()
+            memory.markStateUnknown()
             if scope.channel == nil {
                 memory.isProfileDenied = true
                 memory.registration.emptyAttributes()
@@ -79,7 +80,7 @@ extension SalesforceDevice {
         }
 
         /// Marks the vendor's state as unknown.
-        mutating func forgetWhatIsHeld() {
+        mutating func markStateUnknown() {
             if acceptedAs != nil {
                 heldKey = registration.contactKey
             } else if heldKey != registration.contactKey {
@@ -95,6 +96,6 @@ extension SalesforceDevice {
         }
 
         /// Whether no registration of this installation can have reached the vendor.
-        var isUnheardOf: Bool { registration.knownAs == nil && acceptedAs == nil }
+        var isUnknownToVendor: Bool { registration.knownAs == nil && acceptedAs == nil }
     }
 }

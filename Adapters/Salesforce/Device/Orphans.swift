@@ -1,7 +1,7 @@
 import PatchbayAdapterKit
 import PatchbayModel
 
-/// Contacts that a registration leaves without a device. They can't be reached and are billed nevertheless (K12).
+/// Reports contacts that a registration leaves without a device. They cannot be reached and are billed nevertheless (K12).
 enum Orphans: Sendable {
     /// Returns the warning about a new or changed contact key that may take a contact's only device away.
     ///
@@ -22,8 +22,8 @@ enum Orphans: Sendable {
         guard let key else { return nil }
         let old = before.acceptedAs == nil ? before.heldKey : before.registration.contactKey
         let former = after.handOver.map { detail(of: $0, change) }
-        if let old { return ContactKeyRules.areSame(old, key) ? nil : bill(row, detail: former) }
-        return before.mayBeKeyless == true ? bill(.contactKeyLate, detail: former) : nil
+        if let old { return ContactKeyRules.areSame(old, key) ? nil : row.at(detail: former) }
+        return before.mayBeKeyless == true ? FindingRow.contactKeyLate.at(detail: former) : nil
     }
 
     /// Returns the finding about attributes and tags of the person before; nil if there were none.
@@ -43,11 +43,9 @@ enum Orphans: Sendable {
         }
     }
 
-    /// The warning that a new device was registered without a contact key, for which the vendor may invent a contact.
+    /// Returns the warning that a new device was registered without a contact key, for which the vendor may invent a contact.
     static func finding(before: SalesforceDevice.Memory, after: Registration) -> Finding? {
         let isNew = before.acceptedAs == nil && after.adoptedID == nil
-        return isNew && after.contactKey == nil ? bill(.contactKeyLacking) : nil
+        return isNew && after.contactKey == nil ? FindingRow.contactKeyLacking.at() : nil
     }
-
-    private static func bill(_ row: FindingRow, detail: String? = nil) -> Finding { row.at(detail: detail) }
 }

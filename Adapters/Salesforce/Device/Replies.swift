@@ -6,10 +6,10 @@ extension ReplyTable {
         [
             .webPage(.retry, .replyPage, rule: .salesforce("R8")),
             .status(200...299, .accepted, rule: .salesforce("R1")),
-            .status(429, .retry, .replyTooOften, rule: .salesforce("R2")),
-            .status(401, .retry, .replyCredentials, rule: .salesforce("R3")),
-            .status(403, .retry, .replyCredentials, rule: .salesforce("R3")),
-            .status(408, .retry, .replyUnavailable, rule: .salesforce("R5")),
+            .status(429...429, .retry, .replyTooOften, rule: .salesforce("R2")),
+            .status(401...401, .retry, .replyCredentials, rule: .salesforce("R3")),
+            .status(403...403, .retry, .replyCredentials, rule: .salesforce("R3")),
+            .status(408...408, .retry, .replyUnavailable, rule: .salesforce("R5")),
             .status(500...599, .retry, .replyUnavailable, rule: .salesforce("R5")),
             .noAnswer(.retry, .noReply, rule: .salesforce("R6")),
         ],
@@ -17,16 +17,4 @@ extension ReplyTable {
         codes: [.member("errorcode"), .member("errorCode"), .member("error")],
         requestIDs: [.member("requestId")] + ReplyTable.commonRequestIDs
     )
-}
-
-extension ClosedRange<Int> {
-    fileprivate static func only(_ status: Int) -> ClosedRange<Int> { status...status }
-}
-
-extension ReplyRow {
-    fileprivate static func status(_ status: Int, _ meaning: ReplyMeaning, _ finding: FindingRow, rule: RuleID)
-        -> ReplyRow
-    {
-        .status(.only(status), meaning, finding, rule: rule)
-    }
 }

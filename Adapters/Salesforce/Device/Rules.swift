@@ -32,8 +32,8 @@ package enum SalesforceRules: Sendable {
         ("S4", "Changes inside the same window ride along and do not push it back.", userData),
         (
             "S5",
-            "A registration is caused by contact key, tags, attributes, the push subscription, and whatever the device says "
-                + "of itself: push permission, time zone, locale, versions of app, system and sender.", userData
+            "A registration is caused by contact key, tags, attributes, the push subscription, and the facts of the "
+                + "device: push permission, time zone, locale, versions of app, system and sender.", userData
         ),
         ("S6", "A registration equal to the last one that was received is not sent.", strings),
         ("S7", "A failed registration is tried again until it succeeds, without limit.", userData),
@@ -57,7 +57,7 @@ package enum SalesforceRules: Sendable {
         ("K5", "Any unique identifier can be the contact key; a setting names its kind.", userData),
         (
             "K6",
-            "Without a contact key the registration leaves it out; the vendor takes the contact of its push token or makes one up, and never tells which.",
+            "Without a contact key the registration leaves it out; the vendor takes the contact of its push token or makes one up, and does not report which.",
             userData
         ),
         ("K7", "Contact keys are compared exactly; letter case counts.", ours),
@@ -79,7 +79,7 @@ package enum SalesforceRules: Sendable {
             strings
         ),
         ("A4", "An attribute's name has at most 128 UTF-16 units; a longer one is left out.", android),
-        ("A5", "An attribute's value is never null; a removal is said by an empty value or by silence.", userData),
+        ("A5", "An attribute's value is never null; a removal is an empty value or an omitted attribute.", userData),
         ("A6", "White space around an attribute's value is removed.", userData),
         ("A7", "A blank value is sent and empties the attribute at the vendor.", header),
         (
@@ -135,7 +135,7 @@ package enum SalesforceRules: Sendable {
         ),
         (
             "E15",
-            "Engagement analytics tell events by number codes; their meanings are not published, so none is sent.",
+            "Engagement analytics name events by number codes; their meanings are not published, so none is sent.",
             "Public collection of the vendor's requests (confirmed)"
         ),
         ("W1", "`etAppId` is the application's GUID, trimmed.", userData),
@@ -182,7 +182,7 @@ package enum SalesforceRules: Sendable {
         ("R4", "Other refusals are tried again like every failure.", userData),
         ("R5", "408 and 5xx may have worked, so nothing is suppressed until the next success.", ours),
         ("R6", "Without an answer the registration stays pending.", userData),
-        ("R7", "After a 2xx answer, and only then, the app can hear of the registration as it was sent.", userData),
+        ("R7", "After a 2xx reply, and only then, the app receives the registration as it was sent.", userData),
         ("R8", "A web page with a status of success is none of the vendor's answers; it is tried again.", ours),
         ("D1", "Nothing can be read on the device API.", userData),
         (
@@ -209,12 +209,12 @@ package enum SalesforceRules: Sendable {
         ),
         (
             "D9",
-            "An opt-out of push of a device that the vendor does not know ends at once; the first registration says it.",
+            "An opt-out of push of a device that the vendor does not know ends at once; the first registration contains it.",
             ours
         ),
         (
             "D10",
-            "The vendor keeps one push state for a device; a person who comes back gets what that person said last.",
+            "The vendor keeps one push state for a device; a person who comes back gets that person's last decision.",
             ours
         ),
         (

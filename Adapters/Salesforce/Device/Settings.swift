@@ -186,10 +186,6 @@ public struct SalesforceSettings: AdapterSettings {
                 findings.append(row.at("accountAttributes[\(place)]"))
             }
         }
-        return findings.map { finding in
-            var finding = finding
-            finding.severity = .error
-            return finding
-        }
+        return findings.map(\.asError)
     }
 }

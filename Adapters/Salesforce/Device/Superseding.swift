@@ -57,8 +57,9 @@ struct Superseding: Sendable {
         case .absent, .ignored: break
         }
         switch operation.action {
-        case .identify(let identifiers): parts += key(identifiers)
-        case .switchContact(let change): parts += key(change.identifiers)
+        case .identify, .switchContact:
+            let key = ContactKeyRules.key(of: operation.action.identifiers ?? [], settings: settings)
+            if key != nil { parts.append(.contactKey) }
         case .registerDevice(let device):
             parts.append(.device)
             if device.facts != nil { parts.append(.facts) }
@@ -76,10 +77,6 @@ struct Superseding: Sendable {
         @unknown default: return []
         }
         return parts
-    }
-
-    private func key(_ identifiers: [Identifier]) -> [Part] {
-        ContactKeyRules.key(of: identifiers, settings: settings) == nil ? [] : [.contactKey]
     }
 
     private func tag(_ text: String) -> Part { .tag(settings.tagsIgnoreCase ? text.lowercased() : text) }

@@ -123,17 +123,15 @@ struct RegistrationRecord: Equatable, Sendable {
         ]
     )
 
-    /// The payload: the whole record.
-    var payload: JSONObject { RegistrationRecord.table.object(self) }
-
-    private var bytes: [UInt8] { Array(JSONValue.object(RegistrationRecord.table.object(self)).text.utf8) }
+    /// The body of the request.
+    var body: [UInt8] { Array(JSONValue.object(RegistrationRecord.table.object(self)).text.utf8) }
 
     /// Whether two records are equal for the vendor. The date changes with every request and does not count (S6).
-    func saysTheSame(as other: RegistrationRecord?) -> Bool {
+    func isEquivalent(to other: RegistrationRecord?) -> Bool {
         guard var other else { return false }
         other.date = date
         // Texts that look alike are equal to Swift and different to the vendor.
-        return other == self && other.bytes == bytes
+        return other == self && other.body == body
     }
 }
 
@@ -202,40 +200,28 @@ struct EventRecord: Sendable {
     /// The vendor's number for a custom event.
     private static let customEvent: Int64 = 105
 
-    /// The names of members in a request's body.
-    private enum Name {
-        static let applicationID = JSONName("applicationId")
-        static let deviceID = JSONName("deviceId")
-        static let nodes = JSONName("nodes")
-        static let name = JSONName("name")
-        static let version = JSONName("version")
-        static let items = JSONName("items")
-        static let eventType = JSONName("eventType")
-        static let event = JSONName("event")
-    }
+    // Encoded once, because every event has these members.
+    private static let typeName = JSONName("eventType")
+    private static let eventName = JSONName("event")
 
-    /// One request's body: the envelope with these events.
-    static func envelope(_ events: [EventRecord], applicationID: String, deviceID: String) -> [UInt8] {
+    /// Returns the body of a request with events.
+    static func body(of events: [EventRecord], applicationID: String, deviceID: String) -> [UInt8] {
         var writer = JSONWriter(expecting: 256 + 256 * events.count)
         writer.beginObject()
-        writer.name(Name.applicationID)
-        writer.string(applicationID)
-        writer.name(Name.deviceID)
-        writer.string(deviceID)
-        writer.name(Name.nodes)
+        writer.member("applicationId", applicationID)
+        writer.member("deviceId", deviceID)
+        writer.name("nodes")
         writer.beginArray()
         writer.beginObject()
-        writer.name(Name.name)
-        writer.string("event")
-        writer.name(Name.version)
-        writer.integer(1 as Int64)
-        writer.name(Name.items)
+        writer.member("name", "event")
+        writer.member("version", 1)
+        writer.name("items")
         writer.beginArray()
         for event in events {
             writer.beginObject()
-            writer.name(Name.eventType)
+            writer.name(typeName)
             writer.integer(customEvent)
-            writer.name(Name.event)
+            writer.name(eventName)
             table.write(event, to: &writer)
             writer.endObject()
         }

@@ -295,7 +295,7 @@ import Testing
     @Test func `events wait while the vendor may hold another person's key`() {
         var memory = SalesforceDevice.Memory()
         func registerWithoutReply(_ key: String, at sequence: Int64) {
-            memory.forgetWhatIsHeld()
+            memory.markStateUnknown()
             (memory.registration.contactKey, memory.registration.keyAt) = (key, sequence)
         }
         (memory.acceptedAs, memory.registration.contactKey) = ("account", "aino")

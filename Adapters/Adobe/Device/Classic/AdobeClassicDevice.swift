@@ -110,7 +110,7 @@ private struct ClassicPlanner {
     var memory: AdobeClassicMemory
     let pending: PendingOperations<Adapter>
 
-    // MARK: Decisions at first sight
+    // MARK: Decisions at capture
 
     /// Stores devices and applies consent decisions at once, whatever their position in the queue.
     mutating func decide() -> Plan<Adapter>? {
@@ -183,10 +183,7 @@ private struct ClassicPlanner {
             return (allowsToken ? nil : detach(head))
                 ?? .settle([head.id: .accepted(row.at("action.consent"))])
         case .unregister:
-            let isLast =
-                !pending.contains { $0.sequence < head.sequence && $0.operation.action != .unregister }
-                && (!pending.hasMore || pending.contains { $0.sequence > head.sequence })
-            guard isLast else { return .wait(until: nil, because: FindingRow.leavesLast.at()) }
+            if pending.hasEarlier(than: head) { return .wait(until: nil, because: FindingRow.leavesLast.at()) }
             let row = head.step == nil ? FindingRow.nothingToLeave : .classicLeft
             return detach(head)
                 ?? .settle([head.id: head.step == nil ? .unchanged(row.at()) : .accepted(row.at())])
@@ -337,13 +334,13 @@ extension AdobeClassicDevice {
         _ exchange: Exchange<Self>,
         _ memory: inout Memory
     ) -> Verdict<Self> {
-        let takesAway = memory.held.contains { $0.replaces(sent.any) && $0 != sent.held }
+        let removesPerson = memory.held.contains { $0.replaces(sent.any) && $0 != sent.held }
         // A page of a network or proxy in the vendor's place is no registration.
         let isDetour = exchange.outcome.reply?.isDetour ?? false
         guard row.meaning == .accepted, !isDetour else {
             if exchange.mayHaveWorked { memory.markUncertain(sent.held) }
-            guard takesAway, exchange.outcome.mayPass else { return .rejected(refusal(row, exchange)) }
-            let asked = exchange.outcome.reply?.retryAfter(at: exchange.moment.date)
+            guard removesPerson, exchange.outcome.isTemporaryFailure else { return .rejected(refusal(row, exchange)) }
+            let asked = exchange.retryAfter
             return .retry(.at(Self.backoff.next(after: pending.failures, asked: asked, at: exchange.moment)))
         }
         memory.held.removeAll { $0.replaces(sent.any) }
@@ -387,28 +384,21 @@ private struct SentRegistration {
     init(_ request: WireRequest, _ settings: AdobeClassicSettings) {
         let items = URLText.queryItems(of: "?" + String(decoding: request.body, as: UTF8.self))
         func item(_ name: String) -> String { items.first { $0.name == name }?.value ?? "" }
-        let userKey = item("userKey")
-        var any = HeldRegistration(
-            userKey: userKey,
+        let (userKey, parameters) = (item("userKey"), item("additionalParams"))
+        any = HeldRegistration(
+            server: settings.testAddress.isEmpty ? WebAddress(request.url)?.host ?? "" : settings.marketingServer,
+            key: item("mobileAppUuid"),
             token: Secret(item("registrationToken")),
-            key: item("mobileAppUuid")
+            person: Person.digest(userKey)
         )
-        any.server = settings.testAddress.isEmpty ? WebAddress(request.url)?.host ?? "" : settings.marketingServer
-        self.any = any
-        hash = ClassicRegistrationCall.hash(of: any.token.value, userKey, item("additionalParams"))
-        held = userKey.isEmpty && !item("additionalParams").contains("<param ") ? nil : any
-    }
-}
-
-extension HeldRegistration {
-    fileprivate init(userKey: String, token: Secret, key: String) {
-        (server, self.key, self.token, person) = ("", key, token, Person.digest(userKey))
+        hash = ClassicRegistrationCall.hash(of: any.token.value, userKey, parameters)
+        held = userKey.isEmpty && !parameters.contains("<param ") ? nil : any
     }
 }
 
 extension Outcome {
     /// Whether the same request may succeed later.
-    fileprivate var mayPass: Bool {
+    fileprivate var isTemporaryFailure: Bool {
         guard let reply else { return true }
         return [408, 429].contains(reply.status) || reply.status >= 500 || reply.isDetour
     }

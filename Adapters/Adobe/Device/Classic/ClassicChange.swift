@@ -6,7 +6,7 @@ import PatchbayModel
 struct ClassicChange {
     /// The errors and conversions.
     private(set) var findings: [Finding] = []
-    private var userKey: String??
+    private var userKey: String?
     private var parameters: [(name: String, text: String?)] = []
     private let settings: AdobeClassicSettings
     private let action: Action
@@ -17,8 +17,7 @@ struct ClassicChange {
         case .changeAttributes(let changes): add(changes)
         case .changeTags(let change): add(change)
         case .identify(let identifiers): add(identifiers, at: "action.identifiers", needsKey: false)
-        case .switchContact(let change) where change.direction == .logOut: userKey = .some(nil)
-        case .switchContact(let change):
+        case .switchContact(let change) where change.direction == .logIn:
             add(change.identifiers, at: "action.switch.identifiers", needsKey: true)
         default: break
         }
@@ -38,20 +37,19 @@ struct ClassicChange {
             next.begin(Person(), userKey: nil, sequence)
         case .switchContact(let change):
             let who = Person(change.identifiers, contact: contact)
-            let key = userKey.flatMap(\.self)
             if next.who.differs(from: who) {
-                next.begin(who, userKey: key, sequence)
+                next.begin(who, userKey: userKey, sequence)
             } else {
                 next.who.join(who)
-                replaceKey(key, in: &next)
+                replaceKey(in: &next)
             }
         case .identify(let identifiers):
             let who = Person(identifiers, contact: contact)
             if let external = who.external, let known = next.who.external, external != known {
-                next.begin(who, userKey: userKey.flatMap(\.self), sequence, keepingConsents: true)
+                next.begin(who, userKey: userKey, sequence, keepingConsents: true)
             } else {
                 next.who.join(who)
-                replaceKey(userKey.flatMap(\.self), in: &next)
+                replaceKey(in: &next)
             }
         default:
             guard let contact else { return next }
@@ -66,13 +64,11 @@ struct ClassicChange {
         return next
     }
 
-    /// Sets a user key. Another key starts with empty parameters.
-    private func replaceKey(_ key: String?, in memory: inout AdobeClassicMemory) {
-        guard let key else { return }
-        if let former = memory.userKey, ScalarString(former) != ScalarString(key) {
-            memory.parameters = [:]
-        }
-        memory.userKey = key
+    /// Sets the operation's user key, if it has one. Another key starts with empty parameters.
+    private func replaceKey(in memory: inout AdobeClassicMemory) {
+        guard let userKey else { return }
+        if let former = memory.userKey, ScalarString(former) != ScalarString(userKey) { memory.parameters = [:] }
+        memory.userKey = userKey
     }
 
     /// Returns the state after the vendor accepted the change.
@@ -117,17 +113,14 @@ struct ClassicChange {
     }
 
     private mutating func add(_ change: TagChange) {
-        if change.replace == nil, change.add.isEmpty, change.remove.isEmpty {
-            findings.append(FindingRow.tagsEmpty.at("action.tags"))
-        }
-        let present = change.applied(to: [])
-        let removed: [Tag] = change.replace == nil ? change.remove : settings.tagParameters.keys + change.remove
-        for tag in Set(removed).union(present).sorted() {
+        let path = "action.tags"
+        if change.isEmpty { findings.append(FindingRow.tagsEmpty.at(path)) }
+        for (tag, text) in change.texts(withFields: settings.tagParameters.keys) {
             guard let name = settings.tagParameters[tag] else {
-                findings.append(FindingRow.tagParameterMissing.at("action.tags".dot(tag.rawValue)))
+                findings.append(FindingRow.tagParameterMissing.at(path.dot(tag.rawValue)))
                 continue
             }
-            set(name, present.contains(tag) ? "true" : "false", "action.tags")
+            set(name, text, path)
         }
     }
 

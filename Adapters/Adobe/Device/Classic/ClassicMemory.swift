@@ -95,7 +95,9 @@ struct HeldRegistration: Codable, Sendable, Equatable {
 
     /// The mark of a registration that an erasure must end.
     static let erased = ""
+}
 
+extension HeldRegistration {
     /// Creates the person's data of a registration; nil without a user key and parameters.
     init?(_ settings: AdobeClassicSettings, token: Secret, userKey: String, hasParameters: Bool) {
         guard !userKey.isEmpty || hasParameters else { return nil }

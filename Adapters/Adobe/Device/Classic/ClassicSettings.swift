@@ -95,7 +95,7 @@ public struct AdobeClassicSettings: AdapterSettings {
             \.messageBits,
             default: .full,
             rule: .adobe("C6"),
-            "How much of a message's number is told: `64` bits, or the low `32` as the SDK for iOS up to 5.0.0."
+            "How much of a message's number is sent: `64` bits, or the low `32` as the SDK for iOS up to 5.0.0."
         ),
         .names(
             "parameterNames",

@@ -6,7 +6,7 @@ extension FindingRow {
     static let adobe: [FindingRow] = [
         pushForeign, trackingOff, idMissing, idForm, impressionsMissed, dismissalsMissed, sessionEnded,
         eventCustom, eventInApp, registrationNotDue, registrationPaused, deviceMissing, profileDenied, pushService,
-        tokenForm, identityForm, identityEnded, identityForgotten, tokenUntold, tokenWithheld, deviceRemembered,
+        tokenForm, identityForm, identityEnded, identityForgotten, organizationMissing, tokenWithheld, deviceRemembered,
         pkeyMissing, attributesEmpty, attributeUnmapped, attributeNested,
         attributeUnset, attributeInstruction, attributesKnown, attributesOvertaken, visibleLater, tagUnmapped,
         tagsEmpty, identifierUnmapped, identifiersNone, fieldTwice, fieldReserved, personUnreconciled, personChanged,
@@ -190,7 +190,7 @@ extension FindingRow {
         reason: "The identity that the app gives is not 38 decimal digits",
         remedy: "Give it as text exactly as the vendor's SDK holds it; zeros in front belong to it."
     )
-    static let tokenUntold = FindingRow(
+    static let organizationMissing = FindingRow(
         "adobe.token.untold",
         .warning,
         .misconfigured,

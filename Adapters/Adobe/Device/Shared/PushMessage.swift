@@ -44,16 +44,10 @@ struct PushMessage {
     /// The delivery's id, unchanged; nil unless it is a text that is not empty.
     var deliveryID: String? { text(origin.names.delivery) }
 
-    /// Whether the delivery wants to be tracked.
+    /// Whether the delivery is tracked. A flag that is missing or is no text counts as on.
     var isTracked: Bool {
-        guard origin == .remote else { return true }
-        guard let flag = payload[Self.flag] else {
-            return true
-        }
-        guard let word = flag.string else {
-            return true
-        }
-        return word.lowercased() == "on"
+        guard origin == .remote, let flag = payload[Self.flag]?.string else { return true }
+        return flag.lowercased() == "on"
     }
 
     /// Whether the message arrived through APNs.

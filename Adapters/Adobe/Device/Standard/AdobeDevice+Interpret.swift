@@ -6,16 +6,16 @@ extension AdobeDevice {
     public func interpret(_ exchange: Exchange<Self>, memory: inout Memory) -> Interpretation<Self> {
         var interpretation = Interpretation<Self>()
         for pending in exchange.operations {
-            let reading = Reading(exchange: exchange, pending: pending, adapter: self)
-            interpretation.verdicts[pending.id] = reading.verdict(&memory)
-            if let followUp = reading.followUp(&memory) { interpretation.followUps.append(followUp) }
+            let interpreter = Interpreter(exchange: exchange, pending: pending, adapter: self)
+            interpretation.verdicts[pending.id] = interpreter.verdict(&memory)
+            if let followUp = interpreter.followUp(&memory) { interpretation.followUps.append(followUp) }
         }
         return interpretation
     }
 }
 
-/// The interpretation of an exchange for the operation that it carried.
-private struct Reading {
+/// Interprets an exchange for the operation that it carried.
+private struct Interpreter {
     typealias Result = Verdict<AdobeDevice>
 
     let exchange: Exchange<AdobeDevice>
@@ -46,8 +46,8 @@ private struct Reading {
         switch meaning {
         case .accepted: return accepted(at: place, &memory)
         case .retry:
-            let asked = exchange.outcome.reply?.retryAfter(at: exchange.moment.date)
-            return .retry(.at(RetryPolicy.backoff.next(after: 0, asked: asked, at: exchange.moment)))
+            let next = RetryPolicy.backoff.next(after: 0, asked: exchange.retryAfter, at: exchange.moment)
+            return .retry(.at(next))
         case .refused, .suspend:
             return refused(refusal(row).at(path, detail: detail), &memory)
         }
@@ -75,10 +75,7 @@ private struct Reading {
                     memory.identities[place].written[field.name] = pending.sequence
                 }
             }
-            if let refused = pending.step?.refused {
-                let detail = refused == 0 ? nil : "HTTP \(refused)"
-                return .rejected(FindingRow.tokenKept.at("action.switch", detail: detail))
-            }
+            if let kept = pending.step?.refusal(.tokenKept, at: "action.switch") { return .rejected(kept) }
             return .accepted(FindingRow.visibleLater.at("action"))
         case .pushToken where sent.setsToken:
             if let place { memory.identities[place].tokenOrganization = sent.organization }
@@ -107,7 +104,7 @@ private struct Reading {
         switch exchange.endpoint {
         case .tracking: return reported(clickRefused: finding)
         case .optOut:
-            // The vendor's SDK sends it once and reads no answer.
+            // The vendor's SDK sends it once and does not read the reply.
             if let place = sent.place(in: memory) { memory.identities[place].owesOptOut = false }
             return .inProgress(next)
         case .pushToken
@@ -145,11 +142,10 @@ private struct Reading {
             return .inProgress(AdobeDevice.Step(.open, refused: finding == nil ? nil : status, ecid: sent.ecid))
         }
         if let finding { return .rejected(finding) }
-        guard let refused = pending.step?.refused else { return .accepted() }
-        return .rejected(FindingRow.clickRefused.at(path, detail: refused == 0 ? nil : "HTTP \(refused)"))
+        return pending.step?.refusal(.clickRefused, at: path).map { .rejected($0) } ?? .accepted()
     }
 
-    /// The stored time is that of the request's own event, not of the answer.
+    /// Postpones the next registration. The stored time is that of the request's own event, not of the reply.
     private func postpone(_ memory: inout AdobeMemory, _ clock: AdobeSettings.RegistrationClock) {
         guard clock == .registration || settings.registrationClock == .anyHit else { return }
         let mark = RegistrationMark(at: pending.since, notedAt: exchange.moment.now)

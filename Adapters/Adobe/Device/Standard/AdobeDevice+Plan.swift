@@ -25,7 +25,7 @@ private struct Planner {
     private var settings: AdobeSettings { adapter.settings }
     private var organization: String { settings.organizationID }
 
-    // MARK: Decisions at first sight
+    // MARK: Decisions at capture
 
     /// Applies changes of person, consent decisions and device registrations in the order of capture before any request is
     /// sent. Decides whether sessions register by the state at their start.
@@ -94,8 +94,7 @@ private struct Planner {
             return change.direction == .logOut ? logOut(head) : logIn(change, head)
         case .identify(let identifiers) where isNew: return identify(identifiers, head)
         case .changeAttributes, .changeTags:
-            let place = place(of: head)
-            if let place, !memory.identities[place].mayRegister {
+            if let place = place(of: head), !memory.identities[place].mayRegister {
                 memory.identities[place].mayRegister = true
                 memory.identities[place].consents.allowProfile()
             }
@@ -178,7 +177,7 @@ private struct Planner {
         allow(head)
         if hasWork { return .inProgress(Step(.token)) }
         guard device.pushToken != nil else { return .unchanged(FindingRow.deviceRemembered.at("action.device")) }
-        if organization.isEmpty { return .dropped(FindingRow.tokenUntold.at("action.device.pushToken")) }
+        if organization.isEmpty { return .dropped(FindingRow.organizationMissing.at("action.device.pushToken")) }
         if allowsToken { return .inProgress(Step(.token)) }
         return .dropped(FindingRow.tokenWithheld.at("action.device.pushToken"))
     }
@@ -266,7 +265,7 @@ private struct Planner {
 
     // MARK: Sessions
 
-    /// Nil while it waits for a device or for consent to the profile.
+    /// Returns the verdict of a session's start; nil while it waits for a device or for consent to the profile.
     private mutating func session(_ head: Head) -> Result? {
         guard let place = place(of: head) else { return .rejected(FindingRow.identityForgotten.at("action.event")) }
         let identity = memory.identities[place]
@@ -360,17 +359,18 @@ private struct Planner {
         guard let message = PushMessage(payload), message.isTracked else {
             return .settle([head.id: .dropped(FindingRow.trackingOff.at("action.event.payload".dot(PushMessage.flag)))])
         }
+        let ecid: String
+        if let earlier = head.step?.ecid {
+            ecid = earlier
+        } else {
+            guard let place = memory.index(of: head.sequence) else {
+                return .settle([head.id: .rejected(FindingRow.identityForgotten.at("action.event"))])
+            }
+            let identity = memory.identities[place]
+            if let obstacle = obstacle(head, identity, at: "action.event") { return obstacle }
+            ecid = identity.ecid(of: head.operation.subject)
+        }
         let actions = adapter.actions(interaction, actionID: actionID, appState: head.operation.appState)
-        if let step = head.step, let ecid = step.ecid {
-            let action = step.stage == .open ? actions.last : actions.first
-            return send(.tracking, maker(ecid).tracking(message, action ?? .click), head)
-        }
-        guard let place = memory.index(of: head.sequence) else {
-            return .settle([head.id: .rejected(FindingRow.identityForgotten.at("action.event"))])
-        }
-        let identity = memory.identities[place]
-        if let obstacle = obstacle(head, identity, at: "action.event") { return obstacle }
-        let ecid = identity.ecid(of: head.operation.subject)
         let action = head.step?.stage == .open ? actions.last : actions.first
         return send(.tracking, maker(ecid).tracking(message, action ?? .click), head)
     }
@@ -420,9 +420,7 @@ private struct Planner {
 
     /// Returns the verdict of a change of person without fields left to post.
     private func ended(_ head: Head) -> Result {
-        if let refused = head.step?.refused {
-            return .rejected(FindingRow.tokenKept.at("action.switch", detail: refused == 0 ? nil : "HTTP \(refused)"))
-        }
+        if let kept = head.step?.refusal(.tokenKept, at: "action.switch") { return .rejected(kept) }
         let finding = FindingRow.personChanged.at("action.switch")
         // A log-out has a step only if there was something to take back.
         if case .switchContact(let change) = head.operation.action, change.direction == .logOut {
@@ -488,6 +486,12 @@ extension PendingOperations {
         let shown = all([.leave]).first { $0.operation.action == .erase }
         return [shown?.sequence, hidden.first(.erase)?.sequence].compactMap(\.self).min()
     }
+
+    /// Whether an operation other than an unregistration that was captured before this one is still pending.
+    func hasEarlier(than head: Pending<Adapter>) -> Bool {
+        if contains(where: { $0.sequence < head.sequence && $0.operation.action != .unregister }) { return true }
+        return hasMore && !contains { $0.sequence > head.sequence }
+    }
 }
 
 extension Pending<AdobeDevice> {
@@ -495,14 +499,6 @@ extension Pending<AdobeDevice> {
     fileprivate var isRepeatedRegistration: Bool {
         guard case .registerDevice(let device) = operation.action else { return false }
         return device.identities[AdobeDevice.repeatedRegistration] != nil
-    }
-}
-
-extension PendingOperations<AdobeDevice> {
-    /// Whether anything captured before an operation is still pending.
-    fileprivate func hasEarlier(than head: Pending<AdobeDevice>) -> Bool {
-        if contains(where: { $0.sequence < head.sequence && $0.operation.action != .unregister }) { return true }
-        return hasMore && !contains { $0.sequence > head.sequence }
     }
 }
 

@@ -49,6 +49,11 @@ public struct AdobeDevice: VendorAdapter {
         init(_ stage: Stage, refused: Int? = nil, ecid: String? = nil) {
             (self.stage, self.refused, self.ecid) = (stage, refused, ecid)
         }
+
+        /// Returns the finding about the refusal of the previous request; nil if that was accepted.
+        func refusal(_ row: FindingRow, at path: String) -> Finding? {
+            refused.map { row.at(path, detail: $0 == 0 ? nil : "HTTP \($0)") }
+        }
     }
 
     /// Marks a registration that the adapter itself requests, to give the next person the newest push token.
@@ -142,7 +147,7 @@ extension AdobeDevice {
             findings.append(FindingRow.identityForm.at("\(path).identities".dot(Identity.name.rawValue)))
         }
         if device.pushToken != nil, settings.organizationID.isEmpty {
-            findings.append(FindingRow.tokenUntold.at("\(path).pushToken"))
+            findings.append(FindingRow.organizationMissing.at("\(path).pushToken"))
         }
         return findings
     }
@@ -174,11 +179,8 @@ extension AdobeDevice {
         let path = "action.event.payload"
         guard message.isTracked else { return [FindingRow.trackingOff.at(path.dot(PushMessage.flag))] }
         var findings = message.problems(missing: .idMissing, form: .idForm, at: path)
-        guard message.origin == .remote else {
-            return findings
-        }
-        // The system's rules for messages of APNs; those of Firebase have no such part.
-        guard message.isForApple else { return findings }
+        // Only messages of APNs are subject to these rules of the system.
+        guard message.origin == .remote, message.isForApple else { return findings }
         if interaction == .received, operation.appState == .background, !message.isSilent {
             findings.append(FindingRow.impressionsMissed.at("\(path).aps.content-available"))
         }

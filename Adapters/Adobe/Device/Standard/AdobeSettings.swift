@@ -10,7 +10,7 @@ public struct AdobeSettings: AdapterSettings {
     public enum RegistrationClock: String, NeutralWord {
         /// Every successful request of the queue, including push events, as in the vendor's SDKs.
         case anyHit
-        /// A registration that got through.
+        /// A successful registration.
         case registration
     }
 
@@ -121,7 +121,7 @@ public struct AdobeSettings: AdapterSettings {
             "organizationId",
             \.organizationID,
             rule: .adobe("I6"),
-            "The organisation's id at the identity service (`…@AdobeOrg`); without it no push token is told."
+            "The organisation's id at the identity service (`…@AdobeOrg`); without it no push token is sent."
         ),
         .host(
             "identityServer",
@@ -157,7 +157,7 @@ public struct AdobeSettings: AdapterSettings {
             \.successStatuses,
             default: .ok,
             rule: .adobe("Q4"),
-            "What counts as a yes to tracking and registration: 200 alone, as in the vendor's SDKs, or `any2xx`."
+            "What counts as a success of tracking and registration: 200 alone, as in the vendor's SDKs, or `any2xx`."
         ),
         .choice(
             "noAnswer",
@@ -171,7 +171,7 @@ public struct AdobeSettings: AdapterSettings {
             \.trackingForm,
             default: .request,
             rule: .adobe("T5"),
-            "How push events are told: by the tracking `request`, or by the `postback` of old SDKs. Never both."
+            "How push events are reported: by the tracking `request`, or by the `postback` of old SDKs. Never both."
         ),
         .choice(
             "backgroundActions",

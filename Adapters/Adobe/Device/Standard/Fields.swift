@@ -33,40 +33,29 @@ struct ProfileFields {
                 findings.append(FindingRow.attributeUnmapped.at(path))
                 continue
             }
-            switch reading(of: change) {
-            case .text(let text): set(field, text, path)
-            case .problem(let row): findings.append(row.at(path))
+            switch change {
+            case .set(let value):
+                if let text = value.campaignText(settings.timeForm) {
+                    set(field, text, path)
+                } else {
+                    findings.append(FindingRow.attributeNested.at(path))
+                }
+            case .unset where settings.unsetAttributes == .empty: set(field, "", path)
+            case .unset: findings.append(FindingRow.attributeUnset.at(path))
+            case .increment, .append, .remove: findings.append(FindingRow.attributeInstruction.at(path))
             }
-        }
-    }
-
-    /// The text of a change for the vendor, or the reason why there is none.
-    private enum Reading { case text(String), problem(FindingRow) }
-
-    private func reading(of change: AttributeChange) -> Reading {
-        switch change {
-        case .set(let value):
-            return value.campaignText(settings.timeForm).map(Reading.text) ?? .problem(.attributeNested)
-        case .unset where settings.unsetAttributes == .empty:
-            return .text("")
-        case .unset: return .problem(.attributeUnset)
-        case .increment, .append, .remove: return .problem(.attributeInstruction)
         }
     }
 
     private mutating func add(_ change: TagChange) {
-        if change.replace == nil, change.add.isEmpty, change.remove.isEmpty {
-            findings.append(FindingRow.tagsEmpty.at("action.tags"))
-        }
-        let removed: [Tag] = change.replace == nil ? change.remove : settings.tagFields.keys + change.remove
-        let present = change.applied(to: [])
-        for tag in Set(removed).union(present).sorted() {
-            let path = "action.tags"
+        let path = "action.tags"
+        if change.isEmpty { findings.append(FindingRow.tagsEmpty.at(path)) }
+        for (tag, text) in change.texts(withFields: settings.tagFields.keys) {
             guard let field = settings.tagFields[tag] else {
                 findings.append(FindingRow.tagUnmapped.at(path.dot(tag.rawValue)))
                 continue
             }
-            set(field, present.contains(tag) ? "true" : "false", path)
+            set(field, text, path)
         }
     }
 

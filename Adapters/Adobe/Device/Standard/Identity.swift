@@ -69,8 +69,8 @@ struct PushService {
         let bytes = token.value.utf8
         switch token.service {
         case .apns:
-            let isHex = bytes.allSatisfy { UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 || (0x41...0x46) ~= $0 & 0xDF }
-            return isHex && !bytes.isEmpty && bytes.count.isMultiple(of: 2) ? token.value.lowercased() : nil
+            let isValid = !bytes.isEmpty && bytes.count.isMultiple(of: 2) && bytes.allSatisfy(UUIDText.isHexDigit)
+            return isValid ? token.value.lowercased() : nil
         default: return !bytes.isEmpty && bytes.allSatisfy { (0x21...0x7E) ~= $0 } ? token.value : nil
         }
     }

@@ -24,7 +24,7 @@ enum RetryPolicy: CaseIterable {
         }
     }
 
-    /// The answers of this service.
+    /// The reply table.
     var table: ReplyTable {
         switch self {
         case .hits: .adobeHits
@@ -54,15 +54,13 @@ enum RetryPolicy: CaseIterable {
         case .replied(let reply) where endsReach && (reply.status >= 500 || reply.status == 429): return .retry
         case .replied: return row.meaning
         case .failed(let failure):
-            guard words.contains(failure.code) else {
-                return settings.noAnswer == .retry || endsReach ? .retry : .refused
-            }
-            return .retry
+            let isRetried = settings.noAnswer == .retry || endsReach || retriedFailures.contains(failure.code)
+            return isRetried ? .retry : .refused
         }
     }
 
     /// The transport's codes of failures that the vendor's iOS SDK retries.
-    private var words: Set<String> {
+    private var retriedFailures: Set<String> {
         switch self {
         case .hits, .registrations, .identity: ["offline"]
         case .postbacks: ["offline", "timedOut", "cannotConnect", "connectionLost"]
@@ -72,25 +70,35 @@ enum RetryPolicy: CaseIterable {
 
 extension ReplyTable {
     /// Tracking: 200 alone is a success, and its body is not looked at.
-    static let adobeHits = ReplyTable(
-        [redirect] + okAlone,
-        otherwise: .otherwise(.refused, .replyRefused, rule: .adobe("Q5")),
-        codes: adobeCodes
-    )
+    static let adobeHits = adobe([redirect] + onlyOK)
 
     /// Registrations: 200 alone is a success, unless it is a web page.
-    static let adobeRegistrations = ReplyTable(
-        [page] + okAlone,
-        otherwise: .otherwise(.refused, .replyRefused, rule: .adobe("Q5")),
-        codes: adobeCodes
+    static let adobeRegistrations = adobe([page] + onlyOK)
+
+    /// Attributes: every 2xx is a success.
+    static let adobePostbacks = adobe([page, .status(200...299, .accepted, rule: .adobe("Q8"))] + retried)
+
+    /// Push tokens.
+    static let adobeIdentity = adobe(
+        [page, .status(200...200, .accepted, rule: .adobe("I7"))] + retried,
+        otherwise: "I7"
     )
 
-    private static let okAlone: [ReplyRow] =
+    /// Creates a table that refuses all other replies. The error code is a text or, from the gateway, a number.
+    private static func adobe(_ rows: [ReplyRow], otherwise rule: String = "Q5") -> ReplyTable {
+        ReplyTable(
+            rows,
+            otherwise: .otherwise(.refused, .replyRefused, rule: .adobe(rule)),
+            codes: [.member("error_code"), .member("code")]
+        )
+    }
+
+    private static let onlyOK: [ReplyRow] =
         [
             .status(200...200, .accepted, rule: .adobe("Q4")),
             .status(201...299, .refused, .replyNotOK, rule: .adobe("Q4")),
             .status(404...404, .refused, .replyNotFound, rule: .adobe("G6")),
-        ] + again + [.noAnswer(.retry, .noReply, rule: .adobe("Q7"))]
+        ] + retried
 
     /// A redirect to another host than the tracking server. `RetryPolicy.meaning` accepts a redirect within that host.
     private static let redirect = ReplyRow.reply(
@@ -102,31 +110,12 @@ extension ReplyTable {
         .header("Location")
     )
 
-    /// Attributes: every 2xx is a success.
-    static let adobePostbacks = ReplyTable(
-        [page, .status(200...299, .accepted, rule: .adobe("Q8"))] + again
-            + [.noAnswer(.retry, .noReply, rule: .adobe("Q7"))],
-        otherwise: .otherwise(.refused, .replyRefused, rule: .adobe("Q5")),
-        codes: adobeCodes
-    )
-
-    /// Push tokens.
-    static let adobeIdentity = ReplyTable(
-        [page, .status(200...200, .accepted, rule: .adobe("I7"))] + again
-            + [.noAnswer(.retry, .noReply, rule: .adobe("Q7"))],
-        otherwise: .otherwise(.refused, .replyRefused, rule: .adobe("I7")),
-        codes: adobeCodes
-    )
-
-    /// A code as text or, from the gateway, as number.
-    private static let adobeCodes: [ReplyPlace] = [.member("error_code"), .member("code")]
-
     /// Tracking may be answered with a page: its address is that of the vendor's redirects.
     private static let page = ReplyRow.webPage(.retry, .replyPage, rule: .adobe("Q11"))
 
-    private static let again: [ReplyRow] = [408, 503, 504].map {
-        .status($0...$0, .retry, .replyLater, rule: .adobe("Q3"))
-    }
+    private static let retried: [ReplyRow] =
+        [408, 503, 504].map { .status($0...$0, .retry, .replyLater, rule: .adobe("Q3")) }
+        + [.noAnswer(.retry, .noReply, rule: .adobe("Q7"))]
 }
 
 extension WireResponse {

@@ -20,19 +20,19 @@ struct TrackingCall: Sendable {
     var deliveryID: String
     var action: PushAction
     var ecid: String
-    /// In the postback of old SDKs the message inside the app spells the identity's name in lower case.
-    var spellsLow: Bool
+    /// Whether the query names the identity `mcid`, as the postback of old SDKs does for a message inside the app.
+    var usesLowercaseName: Bool
 
     var id: String { String(joining: broadlogID, ",", deliveryID, ",", action.rawValue) }
-    var identity: String? { spellsLow ? nil : ecid }
-    var lowIdentity: String? { spellsLow ? ecid : nil }
+    var identity: String? { usesLowercaseName ? nil : ecid }
+    var lowercaseIdentity: String? { usesLowercaseName ? ecid : nil }
 
     static let table = FieldTable<TrackingCall>(
         "Query of a tracking request",
         [
             .required("id", \.id, .text, from: "event.payload._mId, _dId", rule: .adobe("T1")),
             .optional("mcId", \.identity, .text, from: "device.identities.adobe.ecid", rule: .adobe("T3")),
-            .optional("mcid", \.lowIdentity, .text, from: "device.identities.adobe.ecid", rule: .adobe("T6")),
+            .optional("mcid", \.lowercaseIdentity, .text, from: "device.identities.adobe.ecid", rule: .adobe("T6")),
         ]
     )
 }
@@ -58,15 +58,13 @@ struct TokenCall: Sendable {
     var source: String
     var token: String
 
-    var format: String { "json" }
-    var version: String { "2" }
     var identifier: String { "\(source)\u{1}\(token)" }
 
     static let table = FieldTable<TokenCall>(
         "Query of a push token",
         [
-            .required("d_rtbd", \.format, .text, from: "always json", rule: .adobe("I4")),
-            .required("d_ver", \.version, .text, from: "always 2", rule: .adobe("I4")),
+            .required("d_rtbd", { _ in "json" }, .text, from: "always json", rule: .adobe("I4")),
+            .required("d_ver", { _ in "2" }, .text, from: "always 2", rule: .adobe("I4")),
             .required("d_orgid", \.organizationID, .text, from: "settings.organizationId", rule: .adobe("I6")),
             .required("d_mid", \.ecid, .text, from: "device.identities.adobe.ecid", rule: .adobe("I1")),
             .required("d_cid", \.identifier, .text, from: "device.pushToken", rule: .adobe("I4")),
@@ -104,7 +102,7 @@ struct RequestMaker {
             deliveryID: message.deliveryID ?? "",
             action: action,
             ecid: ecid,
-            spellsLow: isPostback && message.origin == .local
+            usesLowercaseName: isPostback && message.origin == .local
         )
         let url = TrackingCall.table.query(call, after: String(joining: settings.base, "/r/"), leaving: ",")
         guard isPostback else { return WireRequest("GET", url, headers: Self.headers) }

@@ -48,7 +48,7 @@ extension Connection {
     private func locking(
         _ attempt: (sqlite3_io_methods, UnsafeMutablePointer<sqlite3_file>) -> Int32?
     ) throws(OutboxError) {
-        try patiently { () throws(OutboxError) in
+        try retryingWhileBusy { () throws(OutboxError) in
             let result = withFile(attempt) ?? SQLITE_NOLFS
             if result != SQLITE_OK { throw lockingError(result) }
         }

@@ -194,7 +194,7 @@ package final class Connection {
     /// Retries `attempt` while another connection holds a lock for which SQLite's busy timeout does not apply.
     ///
     /// - Throws: The error of `attempt`; `busy` if the lock is held for longer than five seconds.
-    func patiently<T>(_ attempt: () throws(OutboxError) -> T) throws(OutboxError) -> T {
+    func retryingWhileBusy<T>(_ attempt: () throws(OutboxError) -> T) throws(OutboxError) -> T {
         let end = ContinuousClock.now + .milliseconds(Self.timeout)
         while true {
             do {
@@ -212,8 +212,8 @@ package final class Connection {
     ///
     /// - Returns: The file's journal mode: `wal`, if its volume allows that; `memory` for a database without a file.
     /// - Throws: `busy` if another connection uses a file without a log for longer than five seconds.
-    func keepLog() throws(OutboxError) -> String? {
-        try patiently { () throws(OutboxError) in try text("PRAGMA journal_mode = WAL") }
+    func enableWriteAheadLog() throws(OutboxError) -> String? {
+        try retryingWhileBusy { () throws(OutboxError) in try text("PRAGMA journal_mode = WAL") }
     }
 
     /// The number of pages in the write-ahead log after the last commit of this connection.

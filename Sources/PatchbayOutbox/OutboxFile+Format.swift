@@ -26,7 +26,7 @@ extension OutboxFile {
     /// Whether a file begins with a database header or an outbox's application id.
     private static func isHeader(_ head: [UInt8]) -> Bool {
         let magic = Array("SQLite format 3".utf8) + [0]
-        let mark = (0..<4).map { UInt8(truncatingIfNeeded: OutboxStore.applicationID >> (24 - 8 * $0)) }
+        let mark = (0..<4).map { UInt8(truncatingIfNeeded: OutboxFormat.applicationID >> (24 - 8 * $0)) }
         return head.starts(with: magic.prefix(head.count)) || head.dropFirst(68).starts(with: mark)
     }
 

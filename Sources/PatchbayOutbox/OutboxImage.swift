@@ -15,7 +15,7 @@ package final class OutboxImage {
         let made = try Connection(location, .readWrite)
         try made.become(copyOf: connection)
         var report = OpenReport()
-        try OutboxStore.prepare(made, &report)
+        try OutboxFormat.prepare(made, &report)
         return OutboxStore(made, file: nil, isReadOnly: false, report: report)
     }
 }
@@ -29,7 +29,7 @@ extension OutboxStore {
         let made = try Connection(.memory, .readWrite)
         try made.become(bytes)
         // The bytes come from a prepared store, so the schema is complete.
-        _ = try configure(made)
+        _ = try OutboxFormat.configure(made)
         return OutboxStore(made, file: nil, isReadOnly: false, report: OpenReport())
     }
 }

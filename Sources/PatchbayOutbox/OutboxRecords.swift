@@ -92,7 +92,7 @@ package struct HistoryEntry: Sendable, Equatable {
 }
 
 /// An outcome with its position in the order of all outcomes.
-package struct Ending: Sendable, Equatable {
+package struct NumberedOutcome: Sendable, Equatable {
     package var number: Int64
     package var entry: HistoryEntry
     /// The finding of a rejected operation, as the engine encoded it (JSON).
@@ -101,7 +101,7 @@ package struct Ending: Sendable, Equatable {
 
 /// A rejected operation, kept for replay.
 package struct RejectRecord: Sendable, Equatable {
-    /// The number that identifies this record in `removeReject`. Numbers rise over time.
+    /// The number that identifies this record in ``OutboxRejects/remove(_:)``. Numbers rise over time.
     package var number: Int64
     package var provider: String
     package var operation: OutboxOperation

@@ -58,7 +58,7 @@ struct Recovery {
         do {
             let connection = try Connection(.file(target.path), .readWrite)
             try connection.script("PRAGMA page_size = 4096; PRAGMA synchronous = FULL")
-            try OutboxStore.makeTables(connection)
+            try OutboxFormat.makeTables(connection)
             let store = OutboxStore(connection, file: nil, isReadOnly: false, report: OpenReport(created: true))
             try store.atomically { () throws(OutboxError) in try fill(store) }
         }
@@ -87,7 +87,7 @@ struct Recovery {
             "INSERT INTO sqlite_sequence (name, seq) VALUES ('operation', ?1)",
             .integer(max(highest, lastSequence) + Self.sequenceGap)
         )
-        (report.lost, report.unaccounted) = try store.balance()
+        (report.lost, report.unaccounted) = try store.accounts.balance()
         store.current.mustRecount = true
     }
 
@@ -100,7 +100,7 @@ struct Recovery {
         do {
             let connection = try Connection(.file(template.path), .readWrite)
             try connection.script("PRAGMA page_size = 4096; PRAGMA synchronous = OFF")
-            try OutboxStore.makeTables(connection)
+            try OutboxFormat.makeTables(connection)
         }
         let graft = try SchemaGraft(damaged: held.source, template: template.path, copy: file.path + Self.grafted)
         defer { graft.remove() }

@@ -64,13 +64,14 @@ enum Schema {
         VALUES (1, 0, 0, 0, row_checksum('usage', 1, 0, 0, 0));
         CREATE TABLE stagedCapture (
             number INTEGER PRIMARY KEY, routes TEXT NOT NULL, captures BLOB NOT NULL, checksum INTEGER NOT NULL);
-        CREATE TABLE ending (
+        CREATE TABLE notedOutcome (
             number INTEGER PRIMARY KEY, provider TEXT NOT NULL, sequence INTEGER NOT NULL, id TEXT NOT NULL,
             term TEXT NOT NULL, code TEXT NOT NULL, at INTEGER NOT NULL, checksum INTEGER NOT NULL);
         CREATE TABLE outcomeBatch (
             number INTEGER PRIMARY KEY AUTOINCREMENT, first INTEGER NOT NULL, provider TEXT NOT NULL,
-            term TEXT NOT NULL, code TEXT NOT NULL, endings BLOB NOT NULL, checksum INTEGER NOT NULL);
-        CREATE TABLE hearing (sequence INTEGER PRIMARY KEY, providers BLOB NOT NULL, checksum INTEGER NOT NULL);
+            term TEXT NOT NULL, code TEXT NOT NULL, outcomes BLOB NOT NULL, checksum INTEGER NOT NULL);
+        CREATE TABLE deliveryMark (
+            sequence INTEGER PRIMARY KEY, providers BLOB NOT NULL, checksum INTEGER NOT NULL);
         INSERT INTO meta (key, value, checksum)
         VALUES ('\(versionKey)', '\(version)', row_checksum('meta', '\(versionKey)', '\(version)'));
         """
@@ -203,8 +204,9 @@ struct Table {
     )
     static let lease = Table("lease", rowid: "number", key: 1, "number", "owner", "epoch", "expires_at")
     static let stagedCapture = Table("stagedCapture", rowid: "number", "number", "routes", "captures")
-    static let ending = Table(
-        "ending",
+    /// Outcomes that are not applied yet.
+    static let notedOutcome = Table(
+        "notedOutcome",
         rowid: "number",
         "number",
         "provider",
@@ -223,15 +225,15 @@ struct Table {
         "provider",
         "term",
         "code",
-        "endings"
+        "outcomes"
     )
     /// The providers that have completed an operation that is still pending for others.
-    static let hearing = Table("hearing", rowid: "sequence", key: 1, "sequence", "providers")
+    static let deliveryMark = Table("deliveryMark", rowid: "sequence", key: 1, "sequence", "providers")
     static let usage = Table("usage", rowid: "number", key: 1, "number", "operations", "bytes", "rejects")
 
     /// Every table with checksums; referenced tables come first.
     static let all = [
         operation, route, account, block, memory, journal, snapshot, meta, provider, history, reject, quarantine, lease,
-        consent, usage, stagedCapture, ending, outcomeBatch, hearing,
+        consent, usage, stagedCapture, notedOutcome, outcomeBatch, deliveryMark,
     ]
 }

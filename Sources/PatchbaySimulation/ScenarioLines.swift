@@ -58,7 +58,7 @@ extension OutboxStore {
     /// Returns the pending operations of a provider, in order of capture.
     func pendingLines(of provider: String) throws -> [JSONValue] {
         var lines: [JSONValue] = []
-        try forEachRow(provider: provider, subject: nil) { row in
+        try queues.forEachRow(provider: provider, subject: nil) { row in
             let operation = try EngagementOperation(jsonBytes: row.operation.body)
             var line: JSONObject = [
                 "provider": .string(provider), "operation": .string(operation.id.rawValue),

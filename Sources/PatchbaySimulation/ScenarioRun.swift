@@ -84,7 +84,7 @@ public struct ScenarioRun {
                 throw ModelError(path: path, reason: "is not a provider", remedy: "Name one of the configuration.")
             }
             let version = entry.version ?? provider.descriptor.stateVersion
-            try world.store.setProvider(
+            try world.store.state.setProvider(
                 ProviderRecord(
                     name: provider.name,
                     adapter: provider.adapterID.rawValue,
@@ -94,10 +94,10 @@ public struct ScenarioRun {
                 )
             )
             let body = Array(entry.memory.text.utf8)
-            try world.store.setMemory(provider: provider.name, lane: entry.lane, version: version, body: body)
+            try world.store.state.setMemory(provider: provider.name, lane: entry.lane, version: version, body: body)
         }
         if let snapshot = scenario.snapshot {
-            try world.store.setSnapshot(subject: scenario.subject.rawValue, body: Array(snapshot.text.utf8))
+            try world.store.state.setSnapshot(subject: scenario.subject.rawValue, body: Array(snapshot.text.utf8))
         }
     }
 

@@ -110,8 +110,8 @@ public final class VirtualWorld {
 
     private var processes: [Process]
     /// The limits on how many pending operations every process reads and keeps at once.
-    package var looks = LookSizes() {
-        didSet { for process in processes { process.store.looks = looks } }
+    package var windowLimits = WindowLimits() {
+        didSet { for process in processes { process.store.queues.limits = windowLimits } }
     }
     private var storageHook: ((StoragePoint) throws -> Void)?
     private var disk: Disk?
@@ -374,12 +374,12 @@ public final class VirtualWorld {
         let first = try disk.image.open(location)
         for place in processes.indices {
             processes[place].store = place == 0 ? first : try OutboxStore.open(location)
-            processes[place].store.looks = looks
+            processes[place].store.queues.limits = windowLimits
             watch(place)
         }
         settled = disk.settled
-        let journal = try store.providers().flatMap { provider in
-            try store.journal(provider: provider.name).map { (provider.name, $0.lane, $0.startedAt) }
+        let journal = try store.state.providers().flatMap { provider in
+            try store.state.journal(provider: provider.name).map { (provider.name, $0.lane, $0.startedAt) }
         }
         forgotten = forgotten.union(
             sent[disk.requests...].filter { sent in
@@ -399,7 +399,7 @@ public final class VirtualWorld {
 
     /// Returns the ids of the staged captures.
     package func stagedCaptures() throws -> Set<String> {
-        let stored = try store.stagedCaptures().compactMap { try store.stagedCapture($0)?.captures }.joined()
+        let stored = try store.captures.stagedNumbers().compactMap { try store.captures.staged($0)?.captures }.joined()
         return Set(try stored.map { try EngagementOperation(jsonBytes: $0.body).id.rawValue })
     }
 
@@ -486,7 +486,7 @@ public final class VirtualWorld {
     /// Replays every rejected operation of a provider, the oldest first.
     public func replayRejects(of provider: String) throws {
         guard let engine else { return }
-        let replays = try store.rejects(provider: provider, limit: 1000).reversed().map {
+        let replays = try store.rejects.list(provider: provider, limit: 1000).reversed().map {
             Engine.Replay(try EngagementOperation(jsonBytes: $0.operation.body), on: provider)
         }
         _ = try engine.replay(replays)
@@ -629,7 +629,7 @@ public final class VirtualWorld {
             endpoint: dispatch.endpoint,
             lane: dispatch.lane,
             operations: dispatch.operations,
-            endedBefore: (try? store.newestEnding()) ?? 0,
+            endedBefore: (try? store.history.endWithNoted()) ?? 0,
             request: dispatch.request
         )
         self.sent.append(sent)
@@ -716,13 +716,13 @@ public final class VirtualWorld {
 
     /// Returns the snapshot of a subject; nil if there is none.
     public func snapshot(of subject: Subject = "installation-1") throws -> SubjectSnapshot? {
-        try store.snapshot(subject: subject.rawValue).map { try SubjectSnapshot(jsonBytes: $0) }
+        try store.state.snapshot(subject: subject.rawValue).map { try SubjectSnapshot(jsonBytes: $0) }
     }
 
     /// Returns an adapter's stored memory as JSON text, by lane.
     public func memory(of provider: String) throws -> [String: String] {
         Dictionary(
-            try store.memories(provider: provider).map { ($0.lane, String(decoding: $0.body, as: UTF8.self)) }
+            try store.state.memories(provider: provider).map { ($0.lane, String(decoding: $0.body, as: UTF8.self)) }
         ) { first, _ in first }
     }
 }

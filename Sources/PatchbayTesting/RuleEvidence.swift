@@ -1,8 +1,8 @@
-import Foundation
-import PatchbayAdapterKit
+package import Foundation
+package import PatchbayAdapterKit
 import PatchbayJSON
 import Synchronization
-import Testing
+package import Testing
 
 /// A record of the tests that show each rule, and of the rules whose table rows (findings, replies, fields, settings) were
 /// applied, written while tests run.

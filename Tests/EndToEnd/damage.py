@@ -183,7 +183,7 @@ class Round:
                 ids = {row["sequence"]: row["id"] for row in operations}
                 routes = [row for row in outbox.sound_rows("route") if row["sequence"] in ids]
                 ended = {(row["provider"], row["id"]) for row in outbox.sound_rows("history") if row["term"] != "quarantined"}
-                ended |= {(row["provider"], each) for row in outbox.sound_rows("outcomeBatch") for each in outcome_batch(row["endings"])}
+                ended |= {(row["provider"], each) for row in outbox.sound_rows("outcomeBatch") for each in outcome_batch(row["outcomes"])}
                 return {(row["provider"], ids[row["sequence"]]) for row in routes} | ended, {row["id"]: row["body"] for row in operations}
         except OutboxFile.Unreadable:
             return set(), {}

@@ -9,7 +9,7 @@ import zlib
 
 TABLES = [
     "operation", "route", "account", "block", "memory", "journal", "snapshot", "meta", "provider", "history", "reject",
-    "quarantine", "lease", "consent", "usage", "stagedCapture", "ending", "outcomeBatch", "hearing",
+    "quarantine", "lease", "consent", "usage", "stagedCapture", "notedOutcome", "outcomeBatch", "deliveryMark",
 ]
 SOURCES = ["captured", "created"]
 ENDINGS = ["accepted", "unchanged", "superseded", "rejected", "dropped", "erased", "quarantined", "moved", "shadowed"]
@@ -145,7 +145,7 @@ class OutboxFile:
     def noted(self):
         """Returns the outcomes that are noted and not applied, oldest first: (provider, id, term, code)."""
         return self.rows(
-            "SELECT provider, id, term, code FROM ending CROSS JOIN route USING (provider, sequence) ORDER BY number"
+            "SELECT provider, id, term, code FROM notedOutcome CROSS JOIN route USING (provider, sequence) ORDER BY number"
         )
 
     def accounts(self):
@@ -162,7 +162,7 @@ class OutboxFile:
         """Returns the outcomes of operations, oldest first: (provider, id, term, code). Damaged outcome batches are skipped."""
         numbered = [(number, rest) for number, *rest in self.rows("SELECT number, provider, id, term, code FROM history")]
         for row in self.sound_rows("outcomeBatch"):
-            said = [[row["provider"], identifier, row["term"], row["code"]] for identifier in outcome_batch(row["endings"])]
+            said = [[row["provider"], identifier, row["term"], row["code"]] for identifier in outcome_batch(row["outcomes"])]
             numbered += enumerate(said, row["first"])
         return [tuple(outcome) for _, outcome in sorted(numbered, key=lambda each: each[0])] + self.noted()
 
@@ -179,7 +179,7 @@ class OutboxFile:
         """Returns the pending operations: (provider, id, hold)."""
         return self.rows(
             """SELECT route.provider, operation.id, route.hold FROM route JOIN operation USING (sequence)
-            WHERE (provider, sequence) NOT IN (SELECT provider, sequence FROM ending) ORDER BY sequence"""
+            WHERE (provider, sequence) NOT IN (SELECT provider, sequence FROM notedOutcome) ORDER BY sequence"""
         )
 
     def snapshots(self):

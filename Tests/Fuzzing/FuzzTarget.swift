@@ -190,24 +190,24 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
             switch first % 8 {
             case 0: try add(OutboxOperation(body: body), to: store)
             case 1:
-                try store.setMemory(
+                try store.state.setMemory(
                     provider: "p",
                     lane: type(of: api.adapter).descriptor.memory == .lane ? lane : "",
                     version: type(of: api.adapter).descriptor.stateVersion,
                     body: body
                 )
             case 2:
-                try store.progress(provider: "p", sequence: 1, step: body, failures: 1, refusals: 0)
-            case 3: try store.setSnapshot(subject: lane, body: body)
-            case 4: try store.setMeta("timeline", text)
-            case 5: for key in ["share.p", "breaker.p", "rate.p"] { try store.setMeta(key, text) }
+                try store.settlement.progress(provider: "p", sequence: 1, step: body, failures: 1, refusals: 0)
+            case 3: try store.state.setSnapshot(subject: lane, body: body)
+            case 4: try store.state.setMeta("timeline", text)
+            case 5: for key in ["share.p", "breaker.p", "rate.p"] { try store.state.setMeta(key, text) }
             case 6:
                 let entry = JournalEntry(lane: lane, endpoint: text, operations: [text], request: body, startedAt: 1)
-                try store.setJournal(provider: "p", entry)
+                try store.state.setJournal(provider: "p", entry)
             default:
-                var record = try store.providers()[0]
+                var record = try store.state.providers()[0]
                 record.suspended = body
-                try store.setProvider(record)
+                try store.state.setProvider(record)
             }
             world.network = { _ in .outcome(.replied(WireResponse(200))) }
             try world.start(plan)
@@ -219,9 +219,9 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
     }
 
     private static func add(_ operation: OutboxOperation, to store: OutboxStore) throws {
-        let sequence = try store.insert(operation)
-        try store.enter(sequence, provider: "p", lane: "installation-1", queue: "events", hold: nil)
-        try store.count(provider: "p", term: "captured", code: "", by: 1)
+        let sequence = try store.captures.insert(operation)
+        try store.captures.enter(sequence, provider: "p", lane: "installation-1", queue: "events", hold: nil)
+        try store.accounts.count(provider: "p", term: "captured", code: "", by: 1)
     }
 
     /// The first byte says which vendor, the second the status, the third what the body claims to be.
@@ -264,7 +264,7 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
 
     private static func problem(of world: VirtualWorld) throws -> String? {
         for account in try world.accounts() where !account.balances { return "the books do not balance" }
-        return try world.store.verify().faults.first?.detail
+        return try world.store.maintenance.verify().faults.first?.detail
     }
 }
 

@@ -19,7 +19,7 @@ import Testing
 
     struct Stop: Error {}
     static let providers = ["acoustic", "adobe", "salesforce"]
-    static let endings = ["accepted", "unchanged", "superseded", "rejected", "dropped", "erased"]
+    static let outcomes = ["accepted", "unchanged", "superseded", "rejected", "dropped", "erased"]
 
     @Test(arguments: 0..<200) func `the balance holds after any run of work`(seed: Int) throws {
         var random = SeededGenerator(seed: seed)
@@ -72,7 +72,7 @@ import Testing
                 since: 6,
                 body: Array("body of \(id)".utf8)
             )
-            operation.sequence = try store.insert(operation)
+            operation.sequence = try store.captures.insert(operation)
             if let last { #expect(operation.sequence > last) }
             for provider in Self.providers where Bool.random(using: &random) {
                 let hold: String? = Int.random(in: 0..<4, using: &random) == 0 ? "consent" : nil
@@ -83,15 +83,21 @@ import Testing
                     queue: subject,
                     hold: hold
                 )
-                try store.enter(operation.sequence, provider: provider, lane: row.lane, queue: row.queue, hold: hold)
-                try store.count(provider: provider, term: "captured", code: "", by: 1)
+                try store.captures.enter(
+                    operation.sequence,
+                    provider: provider,
+                    lane: row.lane,
+                    queue: row.queue,
+                    hold: hold
+                )
+                try store.accounts.count(provider: provider, term: "captured", code: "", by: 1)
                 model.routes[.init(provider: provider, sequence: operation.sequence)] = row
                 model.count(provider, "captured", "")
             }
-            try store.discardIfUnrouted(operation.sequence)
+            try store.operations.discardIfUnrouted(operation.sequence)
         case (4..<7, let key?):
-            let term = Self.endings[Int.random(in: 0..<Self.endings.count, using: &random)]
-            try store.end(
+            let term = Self.outcomes[Int.random(in: 0..<Self.outcomes.count, using: &random)]
+            try store.settlement.complete(
                 provider: key.provider,
                 sequence: key.sequence,
                 term: term,
@@ -102,7 +108,7 @@ import Testing
             model.routes[key] = nil
             model.count(key.provider, term, "c")
         case (7, let key?):
-            try store.progress(
+            try store.settlement.progress(
                 provider: key.provider,
                 sequence: key.sequence,
                 step: Array(id.utf8),
@@ -120,8 +126,8 @@ import Testing
             }
             let changed =
                 holds
-                ? try store.hold(provider: nil, subject: subject, hold: "consent")
-                : try store.release(provider: nil, subject: subject, hold: "consent")
+                ? try store.operations.hold(provider: nil, subject: subject, hold: "consent")
+                : try store.operations.release(provider: nil, subject: subject, hold: "consent")
             #expect(changed == expected.count)
             for key in expected.keys { model.routes[key]?.hold = holds ? "consent" : nil }
         case (_, let key?):
@@ -131,10 +137,10 @@ import Testing
                 })
             else { return }
             guard var row = model.routes.removeValue(forKey: key) else { return }
-            try store.enter(key.sequence, provider: target, lane: row.lane, queue: row.queue, hold: row.hold)
-            try store.remove(provider: key.provider, sequence: key.sequence)
-            try store.count(provider: key.provider, term: "moved", code: target, by: 1)
-            try store.count(provider: target, term: "created", code: key.provider, by: 1)
+            try store.captures.enter(key.sequence, provider: target, lane: row.lane, queue: row.queue, hold: row.hold)
+            try store.operations.removeRoute(provider: key.provider, sequence: key.sequence)
+            try store.accounts.count(provider: key.provider, term: "moved", code: target, by: 1)
+            try store.accounts.count(provider: target, term: "created", code: key.provider, by: 1)
             (row.provider, row.step, row.failures, row.refusals) = (target, nil, 0, 0)
             model.routes[.init(provider: target, sequence: key.sequence)] = row
             model.count(key.provider, "moved", target)
@@ -146,12 +152,12 @@ import Testing
         for provider in Self.providers {
             let expected = model.routes.values.filter { $0.provider == provider }
                 .sorted { $0.operation.sequence < $1.operation.sequence }
-            #expect(try store.list(provider: provider, limit: 10_000) == expected)
-            #expect(try store.pendingCount(provider: provider) == expected.count)
+            #expect(try store.queues.list(provider: provider, limit: 10_000) == expected)
+            #expect(try store.operations.pendingCount(provider: provider) == expected.count)
         }
-        let lines = try store.accounts().map { (key: [$0.provider, $0.term, $0.code], count: $0.count) }
+        let lines = try store.accounts.lines().map { (key: [$0.provider, $0.term, $0.code], count: $0.count) }
         #expect(Dictionary(uniqueKeysWithValues: lines) == model.accounts)
-        let report = try store.verify()
+        let report = try store.maintenance.verify()
         #expect(report.faults == [])
         #expect(report.routes == model.routes.count)
         #expect(report.operations == Set(model.routes.keys.map(\.sequence)).count)
@@ -160,12 +166,12 @@ import Testing
     @Test func `a balance that does not hold is found`() throws {
         let store = try OutboxStore.open(.memory)
         let sequence = try store.capture("o-1")
-        try store.remove(provider: "acoustic", sequence: sequence)
-        let faults = try store.verify().faults
+        try store.operations.removeRoute(provider: "acoustic", sequence: sequence)
+        let faults = try store.maintenance.verify().faults
         #expect(faults.map(\.kind) == [.orphanOperation, .balance])
-        try store.discardIfUnrouted(sequence)
-        #expect(try store.verify().faults.map(\.kind) == [.balance])
-        try store.enter(99, provider: "acoustic", lane: "l", queue: "q", hold: nil)
-        #expect(try store.verify().faults.map(\.kind) == [.orphanRoute])
+        try store.operations.discardIfUnrouted(sequence)
+        #expect(try store.maintenance.verify().faults.map(\.kind) == [.balance])
+        try store.captures.enter(99, provider: "acoustic", lane: "l", queue: "q", hold: nil)
+        #expect(try store.maintenance.verify().faults.map(\.kind) == [.orphanRoute])
     }
 }

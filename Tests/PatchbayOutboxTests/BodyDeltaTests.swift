@@ -119,14 +119,14 @@ import Testing
         unlike.insert(StagedCapture(since: .max, body: Self.bytes("another")), at: 100)
         unlike.insert(StagedCapture(since: .min, body: Array("another".utf8)), at: 101)
         for captures in [alike, unlike, [alike[0]], [alike[3], alike[3]]] {
-            let number = try store.takeIn(captures, routes: "{}")
-            #expect(try store.stagedCapture(number)?.captures == captures)
+            let number = try store.captures.stage(captures, routes: "{}")
+            #expect(try store.captures.staged(number)?.captures == captures)
         }
         let stored = try #require(
             try store.connection.number("SELECT length(captures) FROM stagedCapture WHERE number = 1")
         )
         #expect(stored * 4 < alike.reduce(0) { $0 + Int64($1.body.count) })
-        #expect(try store.verify().isSound)
+        #expect(try store.maintenance.verify().isSound)
     }
 
     @Test(arguments: [
@@ -135,7 +135,7 @@ import Testing
     func `what can't be read behind a capture is told as a capture of these bytes`(_ rest: String) throws {
         let store = try OutboxStore.open(.memory)
         let first = StagedCapture(since: 5, body: [1, 2, 3])
-        let number = try store.takeIn([first], routes: "{}")
+        let number = try store.captures.stage([first], routes: "{}")
         // A delta of nothing can be read; one to nothing that keeps something can't.
         let isRead = rest.hasPrefix("d2")
         let read = isRead ? [first, StagedCapture(since: 5, body: [])] : [first]
@@ -144,19 +144,19 @@ import Testing
         try store.connection.run(
             "UPDATE stagedCapture SET checksum = row_checksum('stagedCapture', number, routes, captures)"
         )
-        #expect(try store.stagedCapture(number)?.captures == read + [StagedCapture(since: 0, body: unread)])
+        #expect(try store.captures.staged(number)?.captures == read + [StagedCapture(since: 0, body: unread)])
     }
 
     /// However small a file is, reading it takes no memory out of all measure: every 65th body stands there whole.
     @Test func `deltas without end are not followed`() throws {
         let store = try OutboxStore.open(.memory)
-        let number = try store.takeIn([StagedCapture(since: 5, body: [1, 2, 3])], routes: "{}")
+        let number = try store.captures.stage([StagedCapture(since: 5, body: [1, 2, 3])], routes: "{}")
         let deltas: [UInt8] = Array(repeatElement(Self.bytes("d2:") + [0, 3], count: 100).joined())
         try store.connection.run("UPDATE stagedCapture SET captures = captures || ?1", .blob(deltas))
         try store.connection.run(
             "UPDATE stagedCapture SET checksum = row_checksum('stagedCapture', number, routes, captures)"
         )
-        let captures = try #require(try store.stagedCapture(number)?.captures)
+        let captures = try #require(try store.captures.staged(number)?.captures)
         #expect(captures.count == 66)
         #expect(captures.last == StagedCapture(since: 0, body: Array(deltas.dropFirst(64 * 5))))
     }

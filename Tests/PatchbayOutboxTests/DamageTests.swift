@@ -20,7 +20,7 @@ import Testing
                     body: Array("body \(number) ".utf8) + Array(repeating: UInt8(number % 251), count: number % 400)
                 )
                 if number % 4 == 0 {
-                    try store.end(
+                    try store.settlement.complete(
                         provider: "acoustic",
                         sequence: sequence,
                         term: number % 8 == 0 ? "accepted" : "rejected",
@@ -31,14 +31,16 @@ import Testing
                 }
             }
             for number in 0..<20 {
-                try store.setSnapshot(subject: "s\(number)", body: Array(repeating: 9, count: 6_000))
+                try store.state.setSnapshot(subject: "s\(number)", body: Array(repeating: 9, count: 6_000))
             }
-            try store.setMemory(provider: "acoustic", lane: "device", version: 1, body: [1, 2])
+            try store.state.setMemory(provider: "acoustic", lane: "device", version: 1, body: [1, 2])
         }
-        try store.checkpoint()
+        try store.maintenance.checkpoint()
         return Model(
             rows: Dictionary(
-                uniqueKeysWithValues: try store.list(provider: "acoustic", limit: 10_000).map { ($0.operation.id, $0) }
+                uniqueKeysWithValues: try store.queues.list(provider: "acoustic", limit: 10_000).map {
+                    ($0.operation.id, $0)
+                }
             ),
             next: Int64(rows) + 1
         )
@@ -53,13 +55,13 @@ import Testing
     @discardableResult
     private func check(_ model: Model, _ comment: Comment) throws -> (rows: Int, report: OpenReport) {
         let store = try OutboxStore.open(.file(folder.outbox))
-        let rows = try store.list(provider: "acoustic", limit: 10_000)
+        let rows = try store.queues.list(provider: "acoustic", limit: 10_000)
         for row in rows { #expect(row == model.rows[row.operation.id], comment) }
         // Where nothing was recovered, bad rows were set aside on reading; the books must agree in both cases.
-        #expect(try store.verify().faults.filter { $0.kind != .checksum } == [], comment)
+        #expect(try store.maintenance.verify().faults.filter { $0.kind != .checksum } == [], comment)
         if let recovery = store.openReport.recovery {
             #expect(OutboxFile.exists(recovery.movedAside), comment)
-            #expect(try store.verify().faults == [], comment)
+            #expect(try store.maintenance.verify().faults == [], comment)
             #expect(try store.capture("new") >= model.next, comment)
         }
         #expect(
@@ -81,21 +83,21 @@ import Testing
         for number in 0..<5 { try store.capture("o-\(number)") }
         try store.connection.run("UPDATE operation SET body = x'00' WHERE id = 'o-1'")
         try store.connection.run("UPDATE route SET failures = 7 WHERE sequence = 4")
-        #expect(try store.verify().faults.map(\.kind) == [.checksum, .checksum])
+        #expect(try store.maintenance.verify().faults.map(\.kind) == [.checksum, .checksum])
         var seen: [QuarantineRecord] = []
-        store.onQuarantine = { seen.append($0) }
+        store.quarantine.onQuarantine = { seen.append($0) }
         #expect(try store.windowIDs() == ["o-0", "o-2", "o-4"])
         #expect(seen.map(\.table).sorted() == ["operation", "route", "route"])
         #expect(
-            try store.accounts().contains(
+            try store.accounts.lines().contains(
                 AccountLine(provider: "acoustic", term: "quarantined", code: "checksum", count: 2)
             )
         )
-        #expect(try store.quarantine(limit: 10).count == 3)
+        #expect(try store.quarantine.list(limit: 10).count == 3)
         let image = try #require(seen.first { $0.table == "operation" }).image
         #expect(String(decoding: image, as: UTF8.self).contains("t3:o-1"))
-        #expect(try store.verify().faults == [])
-        #expect(try store.pendingCount(provider: "acoustic") == 3)
+        #expect(try store.maintenance.verify().faults == [])
+        #expect(try store.operations.pendingCount(provider: "acoustic") == 3)
     }
 
     @Test func `a damaged row is set aside inside the transaction that meets it`() throws {
@@ -104,29 +106,29 @@ import Testing
         try store.connection.run("UPDATE route SET lane = 'device' , queue = 'other' WHERE sequence = 1")
         try store.connection.run("UPDATE operation SET subject = 'x' WHERE sequence = 2")
         try store.transaction(.normal) {
-            try store.progress(provider: "acoustic", sequence: 1, step: [1], failures: 0, refusals: 0)
-            try store.end(provider: "acoustic", sequence: 2, term: "accepted", code: "", at: 1)
+            try store.settlement.progress(provider: "acoustic", sequence: 1, step: [1], failures: 0, refusals: 0)
+            try store.settlement.complete(provider: "acoustic", sequence: 2, term: "accepted", code: "", at: 1)
             #expect(try store.windowIDs() == ["o-2"])
         }
-        #expect(try store.accounts().map(\.term) == ["captured", "quarantined"])
-        #expect(try store.verify().faults == [])
+        #expect(try store.accounts.lines().map(\.term) == ["captured", "quarantined"])
+        #expect(try store.maintenance.verify().faults == [])
     }
 
     @Test func `pages of damaged rows hide nothing behind them, whoever reads`() throws {
         let store = try OutboxStore.open(.file(folder.outbox))
         let lanes = (0..<600).map { "lane-\($0 + 1_000)" }
-        try store.setMemory(provider: "acoustic", lane: "", version: 1, body: [])
+        try store.state.setMemory(provider: "acoustic", lane: "", version: 1, body: [])
         for lane in lanes {
-            try store.setMemory(provider: "acoustic", lane: lane, version: 1, body: [])
-            try store.setSnapshot(subject: lane, body: [])
+            try store.state.setMemory(provider: "acoustic", lane: lane, version: 1, body: [])
+            try store.state.setSnapshot(subject: lane, body: [])
         }
         try store.connection.run("UPDATE memory SET version = 2 WHERE lane < 'lane-1590' AND lane > ''")
         try store.connection.run("UPDATE snapshot SET body = x'00' WHERE subject < 'lane-1590'")
         let reader = try OutboxStore.open(.file(folder.outbox), readOnly: true)
         for store in [reader, store] {
             var (memories, subjects): ([String], [String]) = ([], [])
-            try store.forEachMemory(provider: "acoustic") { memories.append($0.lane) }
-            try store.forEachSnapshot { subject, _ in subjects.append(subject) }
+            try store.state.forEachMemory(provider: "acoustic") { memories.append($0.lane) }
+            try store.state.forEachSnapshot { subject, _ in subjects.append(subject) }
             #expect(memories == [""] + lanes.suffix(10))
             #expect(subjects == lanes.suffix(10))
         }
@@ -138,36 +140,36 @@ import Testing
         try store.connection.run("UPDATE operation SET body = x'00' WHERE id = 'o-1'")
         let reader = try OutboxStore.open(.file(folder.outbox), readOnly: true)
         #expect(try reader.windowIDs() == ["o-0", "o-2"])
-        #expect(try reader.verify().faults.map(\.kind) == [.checksum])
-        #expect(try reader.pendingCount(provider: "acoustic") == 3)
+        #expect(try reader.maintenance.verify().faults.map(\.kind) == [.checksum])
+        #expect(try reader.operations.pendingCount(provider: "acoustic") == 3)
     }
 
     @Test func `a damaged account line is set aside and the books are balanced again`() throws {
         let store = try OutboxStore.open(.memory)
         for number in 0..<5 { try store.capture("o-\(number)") }
-        try store.end(provider: "acoustic", sequence: 1, term: "accepted", code: "", at: 1)
+        try store.settlement.complete(provider: "acoustic", sequence: 1, term: "accepted", code: "", at: 1)
         try store.connection.run("UPDATE account SET count = 1000 WHERE term = 'captured'")
         try store.transaction(.normal) { _ = try store.capture("o-5") }
         #expect(
-            try store.accounts() == [
+            try store.accounts.lines() == [
                 AccountLine(provider: "acoustic", term: "accepted", code: "", count: 1),
                 AccountLine(provider: "acoustic", term: "captured", code: "", count: 1),
                 AccountLine(provider: "acoustic", term: "captured", code: "recovery", count: 5),
             ]
         )
-        #expect(try store.verify().faults == [])
+        #expect(try store.maintenance.verify().faults == [])
     }
 
     @Test func `damaged state is not handed out`() throws {
         let store = try OutboxStore.open(.memory)
-        try store.setMemory(provider: "acoustic", lane: "a", version: 1, body: [1])
-        try store.setMeta("key", "value")
+        try store.state.setMemory(provider: "acoustic", lane: "a", version: 1, body: [1])
+        try store.state.setMeta("key", "value")
         try store.connection.run("UPDATE memory SET body = x'02'")
         try store.connection.run("UPDATE meta SET value = 'x' WHERE key = 'key'")
-        #expect(try store.memory(provider: "acoustic", lane: "a") == nil)
-        #expect(try store.meta("key") == nil)
-        #expect(try store.quarantine(limit: 10).map(\.table) == ["meta", "memory"])
-        #expect(try store.verify().faults == [])
+        #expect(try store.state.memory(provider: "acoustic", lane: "a") == nil)
+        #expect(try store.state.meta("key") == nil)
+        #expect(try store.quarantine.list(limit: 10).map(\.table) == ["meta", "memory"])
+        #expect(try store.maintenance.verify().faults == [])
     }
 
     @Test func `a file that never was an outbox is refused and left as it is`() throws {
@@ -289,9 +291,9 @@ import Testing
             for number in 1...14 {
                 let ended = try store.capture("e-\(number)")
                 try store.capture("o-\(number)")
-                try store.end(provider: "acoustic", sequence: ended, term: "accepted", code: "", at: 1)
+                try store.settlement.complete(provider: "acoustic", sequence: ended, term: "accepted", code: "", at: 1)
             }
-            try store.checkpoint()
+            try store.maintenance.checkpoint()
         }
         let bytes = try folder.bytes(folder.outbox)
         let history = try cell(index, of: "history", in: bytes) + 1
@@ -324,7 +326,7 @@ import Testing
             try OutboxFile.write(log, to: folder.outbox + "-wal", at: 0)
         }
         let store = try OutboxStore.open(.file(folder.outbox))
-        #expect(try store.rows(provider: "acoustic", lane: "device", ids: ["late"]).count == 1)
+        #expect(try store.queues.rows(provider: "acoustic", lane: "device", ids: ["late"]).count == 1)
     }
 
     @Test func `a recovery that died between its renames is finished`() throws {
@@ -333,7 +335,7 @@ import Testing
         try OutboxFile.write([1, 2, 3], to: folder.outbox + ".damaged-1", at: 0)
         try OutboxFile.write(Array(repeating: 1, count: 5_000), to: folder.outbox + "-wal", at: 0)
         let store = try OutboxStore.open(.file(folder.outbox))
-        #expect(try store.list(provider: "acoustic", limit: 1_000).count == model.rows.count)
+        #expect(try store.queues.list(provider: "acoustic", limit: 1_000).count == model.rows.count)
         #expect(OutboxFile.exists(folder.outbox + ".damaged-1-wal"))
         #expect(!store.openReport.created)
     }
@@ -383,7 +385,7 @@ import Testing
         for name in [".damaged-1", ".damaged-1-wal", ".damaged-4", ".grafted", ".grafted-wal", ".rebuilding"] {
             try OutboxFile.write([1], to: folder.outbox + name, at: 0)
         }
-        #expect(store.removeDamagedFiles() == 2)
+        #expect(store.maintenance.removeDamagedFiles() == 2)
         let left = try FileManager.default.contentsOfDirectory(atPath: folder.path)
         #expect(left.allSatisfy { !$0.contains("damaged") && !$0.contains("grafted") })
     }

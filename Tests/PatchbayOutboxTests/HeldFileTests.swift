@@ -24,7 +24,7 @@ import Testing
         try store.transaction(.full) {
             for number in 0..<200 {
                 try store.capture("o-\(number)", body: Array(repeating: UInt8(number), count: 1_000))
-                try store.setSnapshot(subject: "s\(number)", body: Array(repeating: 9, count: 3_000))
+                try store.state.setSnapshot(subject: "s\(number)", body: Array(repeating: 9, count: 3_000))
             }
         }
         #expect(try store.connection.truncatingCheckpoint())
@@ -62,8 +62,8 @@ import Testing
         try damage(part)
         let store = try OutboxStore.open(.file(folder.outbox))
         #expect(store.openReport.recovered)
-        #expect(try store.list(provider: "acoustic", limit: 1_000).count == 200)
-        #expect(try store.verify().faults == [])
+        #expect(try store.queues.list(provider: "acoustic", limit: 1_000).count == 200)
+        #expect(try store.maintenance.verify().faults == [])
         #expect(folder.names.filter { !$0.contains(".damaged-1") }.allSatisfy { !$0.contains(".re") })
     }
 
@@ -119,10 +119,10 @@ import Testing
             return #expect(part != .snapshot)
         }
         let (stored, end) = writer.wait { $0.end != nil }
-        let there = Set(try store.list(provider: "acoustic", limit: 200_000).map(\.operation.id))
+        let there = Set(try store.queues.list(provider: "acoustic", limit: 200_000).map(\.operation.id))
         #expect(stored.filter { !there.contains($0) } == [])
         #expect(there.count >= 200 + stored.count)
-        #expect(try store.verify().faults == [])
+        #expect(try store.maintenance.verify().faults == [])
         #expect(end?.code == .io)
         #expect(end?.detail.contains("was moved away") == true)
     }
@@ -158,7 +158,7 @@ import Testing
         #expect(reports.filter(\.recovered).count == 1)
         #expect(reports.allSatisfy { !$0.created })
         let store = try OutboxStore.open(.file(path))
-        #expect(try store.list(provider: "acoustic", limit: 1_000).count == 204)
-        #expect(try store.verify().faults == [])
+        #expect(try store.queues.list(provider: "acoustic", limit: 1_000).count == 204)
+        #expect(try store.maintenance.verify().faults == [])
     }
 }

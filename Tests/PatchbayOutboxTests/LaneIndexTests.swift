@@ -11,9 +11,11 @@ import Testing
         var loads = 0
 
         /// What the kept index goes by; what it is compared with never knows of it.
-        let looks: LookSizes
+        let limits: WindowLimits
 
-        init(_ store: OutboxStore, _ looks: LookSizes = LookSizes()) { (self.store, self.looks) = (store, looks) }
+        init(_ store: OutboxStore, _ limits: WindowLimits = WindowLimits()) {
+            (self.store, self.limits) = (store, limits)
+        }
 
         func capture(_ id: String, queue: String, group: String? = nil, hold: String? = nil) throws {
             let sequence = try store.transaction(.normal) {
@@ -23,7 +25,7 @@ import Testing
         }
 
         func end(_ row: OutboxRow) throws {
-            try store.end(
+            try store.settlement.complete(
                 provider: "acoustic",
                 sequence: row.operation.sequence,
                 term: "accepted",
@@ -42,8 +44,8 @@ import Testing
         }
 
         func look(limit: Int) throws -> (kept: [Int64], fresh: [OutboxRow]) {
-            store.looks = looks
-            let kept = try store.window(
+            store.queues.limits = limits
+            let kept = try store.queues.window(
                 provider: "acoustic",
                 lane: "device",
                 limit: limit,
@@ -52,10 +54,11 @@ import Testing
                 known: []
             ) { sequence in
                 loads += 1
-                return try store.row(sequence, provider: "acoustic").map { .row(group: $0.operation.group) } ?? .nothing
+                return try store.queues.row(sequence, provider: "acoustic").map { .row(group: $0.operation.group) }
+                    ?? .nothing
             }
-            store.looks = LookSizes()
-            let fresh = try store.window(provider: "acoustic", lane: "device", limit: limit)
+            store.queues.limits = WindowLimits()
+            let fresh = try store.queues.window(provider: "acoustic", lane: "device", limit: limit)
             #expect(kept.hasMore || !fresh.hasMore)
             return (kept.sequences, fresh.rows)
         }
@@ -65,9 +68,9 @@ import Testing
         arguments: 0..<60
     ) func `whatever is captured, settled, held, released and closed`(seed: Int) throws {
         var random = SeededGenerator(seed: seed)
-        var looks = LookSizes()
-        if seed % 2 == 0 { (looks.portion, looks.kept) = (2, 8) }
-        let keeper = Keeper(try OutboxStore.open(.memory), looks)
+        var limits = WindowLimits()
+        if seed % 2 == 0 { (limits.rowsPerRead, limits.indexCapacity) = (2, 8) }
+        let keeper = Keeper(try OutboxStore.open(.memory), limits)
         let names = (0..<Int.random(in: 1...30, using: &random)).map { "q\($0)" }
         let limit = Int.random(in: 1...20, using: &random)
         var count = 0
@@ -95,12 +98,18 @@ import Testing
                 let rows = try keeper.look(limit: limit).fresh
                 for row in rows where Int.random(in: 0..<3, using: &random) > 0 { try keeper.end(row) }
             case 9: try keeper.close(Set(names.filter { _ in Int.random(in: 0..<3, using: &random) == 0 }))
-            case 10: try keeper.store.release(provider: nil, subject: "installation-1", hold: "h")
+            case 10: try keeper.store.operations.release(provider: nil, subject: "installation-1", hold: "h")
             default:
                 guard let row = try keeper.look(limit: limit).fresh.first else { continue }
                 // Ended by somebody who tells no index of it.
                 let sequence = row.operation.sequence
-                try keeper.store.end(provider: "acoustic", sequence: sequence, term: "dropped", code: "", at: 1)
+                try keeper.store.settlement.complete(
+                    provider: "acoustic",
+                    sequence: sequence,
+                    term: "dropped",
+                    code: "",
+                    at: 1
+                )
             }
             let (kept, fresh) = try keeper.look(limit: limit)
             #expect(kept == fresh.map(\.operation.sequence))
@@ -110,9 +119,9 @@ import Testing
     @Test(arguments: 0..<4) func `a crowd of queues that close, open, grow and end`(seed: Int) throws {
         var random = SeededGenerator(seed: seed)
         // An eighth of what is usual: the look that knows nothing takes time for each closed queue.
-        var looks = LookSizes()
-        (looks.portion, looks.kept) = (136, 512)
-        let keeper = Keeper(try OutboxStore.open(.memory), looks)
+        var limits = WindowLimits()
+        (limits.rowsPerRead, limits.indexCapacity) = (136, 512)
+        let keeper = Keeper(try OutboxStore.open(.memory), limits)
         let count = 1_000
         let limit = 10
         let longest = seed % 2 == 0 ? 1 : 40
@@ -135,7 +144,7 @@ import Testing
             if round == 130 { closed = Set(closed.sorted().prefix(3)) }
             try keeper.close(closed)
             try keeper.capture("late-\(round)", queue: "q\(Int.random(in: 0..<count, using: &random))")
-            #expect(keeper.index.queues.count <= looks.kept + 4 * limit + 64)
+            #expect(keeper.index.queues.count <= limits.indexCapacity + 4 * limit + 64)
         }
     }
 
@@ -171,8 +180,8 @@ import Testing
         try keeper.close(["b"])
         #expect(try keeper.look(limit: 10).kept.count == 1)
         // Nothing that was known is known any more, and there was nothing in the queue.
-        try keeper.store.release(provider: nil, subject: "installation-1", hold: "h")
-        keeper.store.noteUpheaval()
+        try keeper.store.operations.release(provider: nil, subject: "installation-1", hold: "h")
+        keeper.store.queues.invalidateIndexes()
         #expect(try keeper.look(limit: 10).kept.count == 1)
         try keeper.capture("o-2", queue: "b")
         let (kept, fresh) = try keeper.look(limit: 10)
@@ -190,7 +199,7 @@ import Testing
             for query in queries { _ = try keeper.store.connection.statement(query).takeSteps() }
             var closed = 0
             while closed < count {
-                let window = try keeper.store.window(
+                let window = try keeper.store.queues.window(
                     provider: "acoustic",
                     lane: "device",
                     limit: 100,
@@ -200,7 +209,7 @@ import Testing
                 guard !window.sequences.isEmpty else { break }
                 for sequence in window.sequences {
                     let queue = "q\(sequence - 1)"
-                    try keeper.store.setBlock(
+                    try keeper.store.closedQueues.close(
                         provider: "acoustic",
                         lane: "device",
                         queue: queue,
@@ -237,14 +246,14 @@ import Testing
         #expect(try keeper.look(limit: 2).kept.count == 2)
         try keeper.store.connection.run("UPDATE operation SET body = x'00' WHERE id = 'o-1'")
         var lost: [String] = []
-        keeper.store.onLoss = { lost.append("\($0) \($1)") }
-        keeper.store.date = { 77 }
+        keeper.store.quarantine.onLoss = { lost.append("\($0) \($1)") }
+        keeper.store.quarantine.date = { 77 }
         let (kept, fresh) = try keeper.look(limit: 2)
         #expect(fresh.map(\.operation.id) == ["o-0", "o-2"])
         #expect(kept == fresh.map(\.operation.sequence))
         #expect(lost == ["acoustic o-1"])
-        let ending = HistoryEntry(provider: "acoustic", id: "o-1", term: "quarantined", code: "checksum", at: 77)
-        #expect(try keeper.store.history(provider: nil, limit: 10) == [ending])
+        let outcome = HistoryEntry(provider: "acoustic", id: "o-1", term: "quarantined", code: "checksum", at: 77)
+        #expect(try keeper.store.history.entries(provider: nil, limit: 10) == [outcome])
     }
 
     @Test func `a queue that grows for ever is not kept whole, and nothing of it is missed`() throws {
@@ -259,7 +268,7 @@ import Testing
         }
         let place = try #require(keeper.index.place(of: "events"))
         #expect(keeper.index.queues[place].known.count <= 4_096)
-        for row in try store.list(provider: "acoustic", limit: .max).dropLast() {
+        for row in try store.queues.list(provider: "acoustic", limit: .max).dropLast() {
             try keeper.end(row)
             guard row.operation.sequence % 1_000 < 2 else { continue }
             let (kept, fresh) = try keeper.look(limit: 4)
@@ -268,18 +277,25 @@ import Testing
         #expect(try keeper.look(limit: 4).kept.count == 1)
     }
 
-    @Test func `endings are heard behind a number, with the finding of a reject`() throws {
+    @Test func `outcomes are read after a number, with the finding of a reject`() throws {
         let store = try OutboxStore.open(.memory)
         for number in 0..<3 { try store.capture("o-\(number)") }
-        #expect(try store.historyEnd() == 0)
-        try store.end(provider: "acoustic", sequence: 1, term: "accepted", code: "", at: 1)
-        let end = try store.historyEnd()
-        try store.end(provider: "acoustic", sequence: 2, term: "rejected", code: "no", at: 2, reject: Array("{}".utf8))
-        try store.end(provider: "acoustic", sequence: 3, term: "dropped", code: "why", at: 3)
-        #expect(store.newestHistoryNumber == end + 2)
-        let heard = try store.endings(behind: end, limit: 10)
-        #expect(heard.map(\.entry.id) == ["o-1", "o-2"])
-        #expect(heard.map(\.finding) == [Array("{}".utf8), nil])
-        #expect(try store.endings(behind: heard[1].number, limit: 10).isEmpty)
+        #expect(try store.history.end() == 0)
+        try store.settlement.complete(provider: "acoustic", sequence: 1, term: "accepted", code: "", at: 1)
+        let end = try store.history.end()
+        try store.settlement.complete(
+            provider: "acoustic",
+            sequence: 2,
+            term: "rejected",
+            code: "no",
+            at: 2,
+            reject: Array("{}".utf8)
+        )
+        try store.settlement.complete(provider: "acoustic", sequence: 3, term: "dropped", code: "why", at: 3)
+        #expect(store.history.newestNumber == end + 2)
+        let found = try store.history.outcomes(after: end, limit: 10)
+        #expect(found.map(\.entry.id) == ["o-1", "o-2"])
+        #expect(found.map(\.finding) == [Array("{}".utf8), nil])
+        #expect(try store.history.outcomes(after: found[1].number, limit: 10).isEmpty)
     }
 }

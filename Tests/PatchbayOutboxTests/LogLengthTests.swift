@@ -16,7 +16,8 @@ import Testing
     private var log: String { folder.outbox + "-wal" }
 
     private func ids(_ path: String) throws -> [String] {
-        try OutboxStore.open(.file(path)).operations(behind: 0, limit: 1_000).map(\.id)
+        let store = try OutboxStore.open(.file(path))
+        return try store.operations.list(after: 0, limit: 1_000).map(\.id)
     }
 
     /// What a power failure at this moment leaves.
@@ -31,10 +32,10 @@ import Testing
         let store = try OutboxStore.open(.file(folder.outbox))
         try store.capture("o-1")
         let before = try #require(OutboxFile.size(log))
-        store.lengthenLogIfShort()
+        store.maintenance.lengthenLogIfShort()
         #expect(OutboxFile.size(log) == before + chunk)
         try store.capture("o-2")
-        store.lengthenLogIfShort()
+        store.maintenance.lengthenLogIfShort()
         #expect(OutboxFile.size(log) == before + chunk)
         #expect(try ids(crash()) == ["o-1", "o-2"])
     }
@@ -44,7 +45,7 @@ import Testing
         var lengths: [Int] = []
         for number in 0..<3_000 {
             try store.capture("o-\(number)")
-            store.lengthenLogIfShort()
+            store.maintenance.lengthenLogIfShort()
             let length = try #require(OutboxFile.size(log))
             if lengths.last != length { lengths.append(length) }
         }
@@ -59,7 +60,7 @@ import Testing
             try store.capture("o-1")
         }
         let store = try OutboxStore.open(.file(folder.outbox))
-        store.lengthenLogIfShort()
+        store.maintenance.lengthenLogIfShort()
         #expect(try folder.bytes(log).allSatisfy { $0 == 0 })
         let crashed = try crash()
         #expect(OutboxFile.size(crashed + "-wal") == chunk)
@@ -71,7 +72,7 @@ import Testing
         let other = try OutboxStore.open(.file(folder.outbox))
         for number in 0..<200 {
             try (number.isMultiple(of: 2) ? store : other).capture("o-\(number)")
-            (number.isMultiple(of: 3) ? store : other).lengthenLogIfShort()
+            (number.isMultiple(of: 3) ? store : other).maintenance.lengthenLogIfShort()
         }
         #expect(try ids(crash()) == (0..<200).map { "o-\($0)" })
     }
@@ -83,7 +84,7 @@ import Testing
         let before = try #require(OutboxFile.size(log))
         try other.transaction(.normal) {
             try other.capture("o-2")
-            store.lengthenLogIfShort()
+            store.maintenance.lengthenLogIfShort()
             #expect(OutboxFile.size(log) == before + chunk)
         }
         #expect(try ids(crash()) == ["o-1", "o-2"])
@@ -113,12 +114,12 @@ import Testing
         let store = try OutboxStore.open(.file(folder.outbox))
         try store.capture("o-1")
         var told: [@Sendable () -> Void] = []
-        for _ in 0..<3 { store.lengthenLogIfShort { told.append($0) } }
+        for _ in 0..<3 { store.maintenance.lengthenLogIfShort { told.append($0) } }
         #expect(told.count == 1)
         let before = try #require(OutboxFile.size(log))
         told[0]()
         #expect(OutboxFile.size(log) == before + chunk)
-        store.lengthenLogIfShort { told.append($0) }
+        store.maintenance.lengthenLogIfShort { told.append($0) }
         #expect(told.count == 1)
     }
 
@@ -136,13 +137,13 @@ import Testing
     @Test func `behind a wake-up the log is made longer again`() throws {
         let store = try OutboxStore.open(.file(folder.outbox))
         try store.capture("o-1")
-        store.lengthenLogIfShort()
+        store.maintenance.lengthenLogIfShort()
         try store.suspend()
         try store.wakeUp()
         try store.capture("o-2")
         let before = try #require(OutboxFile.size(log))
         #expect(before < chunk)
-        store.lengthenLogIfShort()
+        store.maintenance.lengthenLogIfShort()
         #expect(OutboxFile.size(log) == before + chunk)
     }
 
@@ -155,12 +156,12 @@ import Testing
         let store = try OutboxStore.open(.file(folder.outbox))
         _ = try store.transaction(.normal) { try store.capture("o-1", body: [UInt8](repeating: 7, count: 200_000)) }
         let before = OutboxFile.size(log)
-        store.lengthenLogIfShort()
+        store.maintenance.lengthenLogIfShort()
         #expect(OutboxFile.size(log) == before)
     }
 }
 
-extension OutboxStore {
+extension OutboxMaintenance {
     fileprivate func lengthenLogIfShort() { lengthenLogIfShort { $0() } }
 }
 #endif

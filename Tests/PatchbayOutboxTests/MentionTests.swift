@@ -17,7 +17,7 @@ import Testing
                 body: Array((number % 2 == 0 ? "{\"contact\":\"ann\"}" : "{\"contact\":\"annie\"}").utf8)
             )
             guard number >= 590 else { continue }
-            try store.end(
+            try store.settlement.complete(
                 provider: "acoustic",
                 sequence: sequence,
                 term: "rejected",
@@ -29,19 +29,25 @@ import Testing
         try store.connection.run("UPDATE operation SET since = 7 WHERE id = 'o-4'")
         let text = Array("\"ann\"".utf8)
         var shown: [String] = []
-        try store.forEachOperation(mentioning: text) { operation in
+        try store.operations.forEach(mentioning: text) { operation in
             shown.append(operation.id)
-            try store.end(provider: "acoustic", sequence: operation.sequence, term: "erased", code: "", at: 1)
+            try store.settlement.complete(
+                provider: "acoustic",
+                sequence: operation.sequence,
+                term: "erased",
+                code: "",
+                at: 1
+            )
         }
         #expect(shown == (0..<590).filter { $0 % 2 == 0 && $0 != 4 }.map { "o-\($0)" })
-        #expect(try store.pendingCount(provider: "acoustic") == 295)
+        #expect(try store.operations.pendingCount(provider: "acoustic") == 295)
         var refused: [String] = []
-        try store.forEachReject(provider: nil, mentioning: text) { reject in
+        try store.rejects.forEach(provider: nil, mentioning: text) { reject in
             refused.append(reject.operation.id)
-            try store.removeReject(reject.number)
+            try store.rejects.remove(reject.number)
         }
         #expect(refused == ["o-590", "o-592", "o-594", "o-596", "o-598"])
-        #expect(try store.rejectCount() == 5)
-        #expect(try store.verify().faults == [])
+        #expect(try store.rejects.count() == 5)
+        #expect(try store.maintenance.verify().faults == [])
     }
 }

@@ -75,9 +75,9 @@ extension OutboxStore {
             since: 10,
             body: body
         )
-        let sequence = try insert(operation)
-        try enter(sequence, provider: provider, lane: lane, queue: queue, hold: hold)
-        try count(provider: provider, term: "captured", code: "", by: 1)
+        let sequence = try captures.insert(operation)
+        try captures.enter(sequence, provider: provider, lane: lane, queue: queue, hold: hold)
+        try accounts.count(provider: provider, term: "captured", code: "", by: 1)
         return sequence
     }
 
@@ -98,15 +98,15 @@ extension OutboxStore {
         closed: Set<String>
     ) throws -> (rows: [OutboxRow], hasMore: Bool) {
         try close(closed, provider: provider, lane: lane)
-        return try window(provider: provider, lane: lane, limit: limit)
+        return try queues.window(provider: provider, lane: lane, limit: limit)
     }
 
     /// Closes these queues of a lane, and opens the others.
     func close(_ queues: Set<String>, provider: String = "acoustic", lane: String = "device") throws {
-        guard try Set(blocks(provider: provider, lane: lane).map(\.queue)) != queues else { return }
-        try openWokenQueues(provider: provider, lane: lane)
+        guard try Set(closedQueues.list(provider: provider, lane: lane).map(\.queue)) != queues else { return }
+        try closedQueues.openWoken(provider: provider, lane: lane)
         for queue in queues.sorted() {
-            try setBlock(provider: provider, lane: lane, queue: queue, until: nil, orWoken: true)
+            try closedQueues.close(provider: provider, lane: lane, queue: queue, until: nil, orWoken: true)
         }
     }
 }

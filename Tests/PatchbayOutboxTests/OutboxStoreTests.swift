@@ -20,28 +20,28 @@ import Testing
             body: [0, 255, 1]
         )
         operation.sequence = try store.transaction(.full) {
-            let sequence = try store.insert(operation)
-            try store.enter(sequence, provider: "acoustic", lane: "device", queue: "", hold: nil)
+            let sequence = try store.captures.insert(operation)
+            try store.captures.enter(sequence, provider: "acoustic", lane: "device", queue: "", hold: nil)
             return sequence
         }
-        let window = try store.window(provider: "acoustic", lane: "device", limit: 10)
+        let window = try store.queues.window(provider: "acoustic", lane: "device", limit: 10)
         #expect(window.rows == [OutboxRow(operation: operation, provider: "acoustic", lane: "device", queue: "")])
         #expect(!window.hasMore)
-        #expect(try store.rows(provider: "acoustic", lane: "device", ids: ["o-1", "unknown"]) == window.rows)
-        #expect(try store.rows(provider: "acoustic", lane: "other", ids: ["o-1"]).isEmpty)
+        #expect(try store.queues.rows(provider: "acoustic", lane: "device", ids: ["o-1", "unknown"]) == window.rows)
+        #expect(try store.queues.rows(provider: "acoustic", lane: "other", ids: ["o-1"]).isEmpty)
         #expect(store.connection.runningStatements == 0)
     }
 
     @Test(arguments: Home.allCases) func `an empty body and an empty step are not nothing`(_ home: Home) throws {
         let store = try home.open(folder)
         let sequence = try store.capture("o-1", body: [])
-        try store.progress(provider: "acoustic", sequence: sequence, step: [], failures: 2, refusals: 1)
-        let row = try #require(try store.list(provider: "acoustic", limit: 1).first)
+        try store.settlement.progress(provider: "acoustic", sequence: sequence, step: [], failures: 2, refusals: 1)
+        let row = try #require(try store.queues.list(provider: "acoustic", limit: 1).first)
         #expect(row.operation.body == [])
         #expect(row.step == [])
         #expect((row.failures, row.refusals) == (2, 1))
-        try store.progress(provider: "acoustic", sequence: sequence, step: nil, failures: 0, refusals: 0)
-        #expect(try store.list(provider: "acoustic", limit: 1).first?.step == nil)
+        try store.settlement.progress(provider: "acoustic", sequence: sequence, step: nil, failures: 0, refusals: 0)
+        #expect(try store.queues.list(provider: "acoustic", limit: 1).first?.step == nil)
     }
 
     @Test(arguments: Home.allCases) func `ending a route books it and the last one takes the operation along`(
@@ -49,12 +49,12 @@ import Testing
     ) throws {
         let store = try home.open(folder)
         let sequence = try store.capture("o-1")
-        try store.enter(sequence, provider: "adobe", lane: "device", queue: "events", hold: nil)
-        try store.count(provider: "adobe", term: "created", code: "", by: 1)
-        try store.end(provider: "acoustic", sequence: sequence, term: "accepted", code: "", at: 7)
-        #expect(try store.pendingCount(provider: "acoustic") == 0)
-        #expect(try store.verify().operations == 1)
-        try store.end(
+        try store.captures.enter(sequence, provider: "adobe", lane: "device", queue: "events", hold: nil)
+        try store.accounts.count(provider: "adobe", term: "created", code: "", by: 1)
+        try store.settlement.complete(provider: "acoustic", sequence: sequence, term: "accepted", code: "", at: 7)
+        #expect(try store.operations.pendingCount(provider: "acoustic") == 0)
+        #expect(try store.maintenance.verify().operations == 1)
+        try store.settlement.complete(
             provider: "adobe",
             sequence: sequence,
             term: "rejected",
@@ -63,10 +63,10 @@ import Testing
             reject: Array("{}".utf8)
         )
         // A second verdict for the same route changes nothing.
-        try store.end(provider: "adobe", sequence: sequence, term: "rejected", code: "invalid", at: 9)
-        #expect(try store.verify().operations == 0)
+        try store.settlement.complete(provider: "adobe", sequence: sequence, term: "rejected", code: "invalid", at: 9)
+        #expect(try store.maintenance.verify().operations == 0)
         #expect(
-            try store.accounts() == [
+            try store.accounts.lines() == [
                 AccountLine(provider: "acoustic", term: "accepted", code: "", count: 1),
                 AccountLine(provider: "acoustic", term: "captured", code: "", count: 1),
                 AccountLine(provider: "adobe", term: "created", code: "", count: 1),
@@ -74,50 +74,50 @@ import Testing
             ]
         )
         #expect(
-            try store.history(provider: nil, limit: 10) == [
+            try store.history.entries(provider: nil, limit: 10) == [
                 HistoryEntry(provider: "adobe", id: "o-1", term: "rejected", code: "invalid", at: 8),
                 HistoryEntry(provider: "acoustic", id: "o-1", term: "accepted", code: "", at: 7),
             ]
         )
-        #expect(try store.history(provider: "acoustic", limit: 10).count == 1)
-        let reject = try #require(try store.rejects(provider: "adobe", limit: 10).first)
+        #expect(try store.history.entries(provider: "acoustic", limit: 10).count == 1)
+        let reject = try #require(try store.rejects.list(provider: "adobe", limit: 10).first)
         #expect((reject.operation.id, reject.operation.sequence) == ("o-1", sequence))
         #expect(reject.operation.body == Array("{\"name\":\"Order Placed\"}".utf8))
         #expect((reject.code, reject.at, reject.finding) == ("invalid", 8, Array("{}".utf8)))
-        #expect(try store.verify().faults == [])
-        try store.removeReject(reject.number)
-        #expect(try store.rejects(provider: nil, limit: 10).isEmpty)
+        #expect(try store.maintenance.verify().faults == [])
+        try store.rejects.remove(reject.number)
+        #expect(try store.rejects.list(provider: nil, limit: 10).isEmpty)
     }
 
     @Test func `whoever names no limit forgets nothing`() throws {
         let store = try OutboxStore.open(.memory)
-        #expect(store.historyLimit == .max && store.rejectLimit == .max)
+        #expect(store.history.limit == .max && store.rejects.limit == .max)
     }
 
     @Test func `the history keeps its limit and forgets the oldest`() throws {
         let store = try OutboxStore.open(.memory)
-        store.historyLimit = 5
+        store.history.limit = 5
         for number in 0..<12 {
             let sequence = try store.capture("o-\(number)")
-            try store.end(provider: "acoustic", sequence: sequence, term: "accepted", code: "", at: 1)
+            try store.settlement.complete(provider: "acoustic", sequence: sequence, term: "accepted", code: "", at: 1)
         }
-        let kept = try store.history(provider: nil, limit: 100).map(\.id)
+        let kept = try store.history.entries(provider: nil, limit: 100).map(\.id)
         #expect(kept == ["o-11", "o-10", "o-9", "o-8", "o-7"])
     }
 
     @Test(arguments: Home.allCases) func `state of every kind comes back and can be cleared`(_ home: Home) throws {
         let store = try home.open(folder)
-        #expect(try store.memory(provider: "acoustic", lane: "a") == nil)
-        try store.setMemory(provider: "acoustic", lane: "a", version: 1, body: [1])
-        try store.setMemory(provider: "acoustic", lane: "a", version: 2, body: [])
-        try store.setMemory(provider: "acoustic", lane: "b", version: 2, body: [3])
-        let memory = try #require(try store.memory(provider: "acoustic", lane: "a"))
+        #expect(try store.state.memory(provider: "acoustic", lane: "a") == nil)
+        try store.state.setMemory(provider: "acoustic", lane: "a", version: 1, body: [1])
+        try store.state.setMemory(provider: "acoustic", lane: "a", version: 2, body: [])
+        try store.state.setMemory(provider: "acoustic", lane: "b", version: 2, body: [3])
+        let memory = try #require(try store.state.memory(provider: "acoustic", lane: "a"))
         #expect((memory.version, memory.body) == (2, []))
-        #expect(try store.memories(provider: "acoustic").map(\.lane) == ["a", "b"])
-        try store.clearMemory(provider: "acoustic", lane: "a")
-        #expect(try store.memories(provider: "acoustic").map(\.lane) == ["b"])
-        try store.clearMemory(provider: "acoustic", lane: nil)
-        #expect(try store.memories(provider: "acoustic").isEmpty)
+        #expect(try store.state.memories(provider: "acoustic").map(\.lane) == ["a", "b"])
+        try store.state.clearMemory(provider: "acoustic", lane: "a")
+        #expect(try store.state.memories(provider: "acoustic").map(\.lane) == ["b"])
+        try store.state.clearMemory(provider: "acoustic", lane: nil)
+        #expect(try store.state.memories(provider: "acoustic").isEmpty)
 
         let entry = JournalEntry(
             lane: "a",
@@ -126,29 +126,29 @@ import Testing
             request: [9],
             startedAt: 4
         )
-        try store.setJournal(provider: "acoustic", entry)
-        #expect(try store.journal(provider: "acoustic") == [entry])
-        try store.clearJournal(provider: "acoustic", lane: "a")
-        #expect(try store.journal(provider: "acoustic").isEmpty)
+        try store.state.setJournal(provider: "acoustic", entry)
+        #expect(try store.state.journal(provider: "acoustic") == [entry])
+        try store.state.clearJournal(provider: "acoustic", lane: "a")
+        #expect(try store.state.journal(provider: "acoustic").isEmpty)
 
-        for number in 0..<600 { try store.setSnapshot(subject: "s\(number)", body: [UInt8(number % 256)]) }
-        try store.setSnapshot(subject: "s7", body: [77])
-        try store.clearSnapshot(subject: "s8")
-        #expect(try store.snapshot(subject: "s7") == [77])
-        #expect(try store.snapshot(subject: "s8") == nil)
+        for number in 0..<600 { try store.state.setSnapshot(subject: "s\(number)", body: [UInt8(number % 256)]) }
+        try store.state.setSnapshot(subject: "s7", body: [77])
+        try store.state.clearSnapshot(subject: "s8")
+        #expect(try store.state.snapshot(subject: "s7") == [77])
+        #expect(try store.state.snapshot(subject: "s8") == nil)
         var subjects: Set<String> = []
-        try store.forEachSnapshot { subject, _ in
+        try store.state.forEachSnapshot { subject, _ in
             subjects.insert(subject)
-            try store.clearSnapshot(subject: subject)
+            try store.state.clearSnapshot(subject: subject)
         }
         #expect(subjects.count == 599)
-        #expect(try store.snapshot(subject: "s9") == nil)
+        #expect(try store.state.snapshot(subject: "s9") == nil)
 
-        try store.setMeta("boot", "1")
-        try store.setMeta("boot", "2")
-        #expect(try store.meta("boot") == "2")
-        try store.setMeta("boot", nil)
-        #expect(try store.meta("boot") == nil)
+        try store.state.setMeta("boot", "1")
+        try store.state.setMeta("boot", "2")
+        #expect(try store.state.meta("boot") == "2")
+        try store.state.setMeta("boot", nil)
+        #expect(try store.state.meta("boot") == nil)
 
         var record = ProviderRecord(
             name: "acoustic",
@@ -157,11 +157,11 @@ import Testing
             state: "live",
             settingsDigest: "d"
         )
-        try store.setProvider(record)
+        try store.state.setProvider(record)
         record.suspended = [1]
         record.state = "draining"
-        try store.setProvider(record)
-        #expect(try store.providers() == [record])
+        try store.state.setProvider(record)
+        #expect(try store.state.providers() == [record])
         #expect(store.connection.runningStatements == 0)
     }
 
@@ -171,7 +171,7 @@ import Testing
         let either = QueueBlock(lane: "a", queue: "registration", until: 60, orWoken: true)
         let woken = QueueBlock(lane: "b", queue: "events", until: nil, orWoken: true)
         for block in [timed, either, woken] {
-            try store.setBlock(
+            try store.closedQueues.close(
                 provider: "acoustic",
                 lane: block.lane,
                 queue: block.queue,
@@ -179,20 +179,20 @@ import Testing
                 orWoken: block.orWoken
             )
         }
-        #expect(try store.blocks(provider: "acoustic", lane: nil) == [timed, either, woken])
-        #expect(try store.blocks(provider: "acoustic", lane: "b") == [woken])
-        try store.openWokenQueues(provider: "acoustic", lane: "a")
-        #expect(try store.blocks(provider: "acoustic", lane: nil) == [timed, woken])
-        try store.openWokenQueues(provider: "acoustic")
-        #expect(try store.blocks(provider: "acoustic", lane: nil) == [timed])
+        #expect(try store.closedQueues.list(provider: "acoustic", lane: nil) == [timed, either, woken])
+        #expect(try store.closedQueues.list(provider: "acoustic", lane: "b") == [woken])
+        try store.closedQueues.openWoken(provider: "acoustic", lane: "a")
+        #expect(try store.closedQueues.list(provider: "acoustic", lane: nil) == [timed, woken])
+        try store.closedQueues.openWoken(provider: "acoustic")
+        #expect(try store.closedQueues.list(provider: "acoustic", lane: nil) == [timed])
         let first = try #require(timed.until)
         func open(at now: Int64, limit: Int = 9) throws -> [String] {
-            try store.openDueQueues(provider: "acoustic", lane: timed.lane, at: now, limit: limit)
+            try store.closedQueues.openDue(provider: "acoustic", lane: timed.lane, at: now, limit: limit)
         }
         #expect(try open(at: first - 1).isEmpty)
         #expect(try open(at: first, limit: 0).isEmpty)
         #expect(try open(at: first) == [timed.queue])
-        #expect(try store.blocks(provider: "acoustic", lane: nil).isEmpty)
+        #expect(try store.closedQueues.list(provider: "acoustic", lane: nil).isEmpty)
     }
 
     @Test func `a hold keeps a subject's rows back until it is released`() throws {
@@ -201,39 +201,40 @@ import Testing
         try store.capture("o-2", subject: "bert", hold: "consent.unknown")
         try store.capture("o-3", subject: "anna")
         #expect(try store.windowIDs() == ["o-3"])
-        #expect(try store.release(provider: nil, subject: "anna", hold: "other") == 0)
-        #expect(try store.release(provider: nil, subject: "anna", hold: "consent.unknown") == 1)
+        #expect(try store.operations.release(provider: nil, subject: "anna", hold: "other") == 0)
+        #expect(try store.operations.release(provider: nil, subject: "anna", hold: "consent.unknown") == 1)
         #expect(try store.windowIDs() == ["o-1", "o-3"])
-        #expect(try store.hold(provider: "acoustic", subject: "anna", hold: "paused") == 2)
+        #expect(try store.operations.hold(provider: "acoustic", subject: "anna", hold: "paused") == 2)
         #expect(try store.windowIDs().isEmpty)
-        let holds = try store.holds(provider: "acoustic")
+        let holds = try store.operations.holds(provider: "acoustic")
         #expect(holds.map(\.hold) == ["consent.unknown", "paused"])
         #expect(holds.map(\.count) == [1, 2])
-        #expect(try store.lanes(provider: "acoustic") == ["device"])
-        #expect(try store.verify().faults == [])
+        #expect(try store.queues.lanes(provider: "acoustic") == ["device"])
+        #expect(try store.maintenance.verify().faults == [])
     }
 
     @Test func `rows are shown in order of capture and may be moved meanwhile`() throws {
         let store = try OutboxStore.open(.memory)
         for number in 0..<700 { try store.capture("o-\(number)", subject: number % 2 == 0 ? "even" : "odd") }
         var even: [Int64] = []
-        try store.forEachRow(provider: "acoustic", subject: "even") { row in
+        try store.queues.forEachRow(provider: "acoustic", subject: "even") { row in
             even.append(row.operation.sequence)
-            try store.enter(row.operation.sequence, provider: "adobe", lane: "x", queue: "q", hold: nil)
-            try store.remove(provider: "acoustic", sequence: row.operation.sequence)
-            try store.count(provider: "acoustic", term: "moved", code: "adobe", by: 1)
-            try store.count(provider: "adobe", term: "created", code: "acoustic", by: 1)
+            try store.captures.enter(row.operation.sequence, provider: "adobe", lane: "x", queue: "q", hold: nil)
+            try store.operations.removeRoute(provider: "acoustic", sequence: row.operation.sequence)
+            try store.accounts.count(provider: "acoustic", term: "moved", code: "adobe", by: 1)
+            try store.accounts.count(provider: "adobe", term: "created", code: "acoustic", by: 1)
         }
         #expect(even.count == 350)
         #expect(even == even.sorted())
-        #expect(try store.pendingCount(provider: "acoustic") == 350)
-        #expect(try store.pendingCount(provider: "adobe") == 350)
+        #expect(try store.operations.pendingCount(provider: "acoustic") == 350)
+        #expect(try store.operations.pendingCount(provider: "adobe") == 350)
         #expect(
-            try store.list(provider: "adobe", limit: 3, after: even[4]).map(\.operation.sequence) == Array(even[5...7])
+            try store.queues.list(provider: "adobe", limit: 3, after: even[4]).map(\.operation.sequence)
+                == Array(even[5...7])
         )
-        #expect(try store.verify().faults == [])
+        #expect(try store.maintenance.verify().faults == [])
         var count = 0
-        try store.forEachRow(provider: "adobe", subject: nil) { _ in count += 1 }
+        try store.queues.forEachRow(provider: "adobe", subject: nil) { _ in count += 1 }
         #expect(count == 350)
     }
 
@@ -241,7 +242,7 @@ import Testing
         let store = try home.open(folder)
         let first = try store.capture("o-1")
         let second = try store.capture("o-2")
-        try store.end(provider: "acoustic", sequence: second, term: "accepted", code: "", at: 1)
+        try store.settlement.complete(provider: "acoustic", sequence: second, term: "accepted", code: "", at: 1)
         let third = try store.capture("o-3")
         #expect(first < second)
         #expect(second < third)
@@ -254,7 +255,7 @@ import Testing
             let sequence = try store.capture("o-\(round)")
             #expect(sequence > last)
             last = sequence
-            try store.end(provider: "acoustic", sequence: sequence, term: "accepted", code: "", at: 1)
+            try store.settlement.complete(provider: "acoustic", sequence: sequence, term: "accepted", code: "", at: 1)
         }
     }
 
@@ -262,25 +263,25 @@ import Testing
         let store = try home.open(folder)
         try store.capture("o-1")
         #expect(outboxError { try store.capture("o-1") }?.code == .misuse)
-        #expect(try store.pendingCount(provider: "acoustic") == 1)
+        #expect(try store.operations.pendingCount(provider: "acoustic") == 1)
     }
 
     @Test(arguments: Home.allCases) func `a transaction that fails leaves nothing`(_ home: Home) throws {
         struct Stop: Error {}
         let store = try home.open(folder)
         try store.capture("o-1")
-        let before = try store.accounts()
+        let before = try store.accounts.lines()
         #expect(throws: Stop.self) {
             try store.transaction(.full) {
                 try store.capture("o-2")
-                try store.setMeta("x", "y")
+                try store.state.setMeta("x", "y")
                 throw Stop()
             }
         }
         #expect(try store.windowIDs() == ["o-1"])
-        #expect(try store.accounts() == before)
-        #expect(try store.meta("x") == nil)
-        #expect(try store.verify().faults == [])
+        #expect(try store.accounts.lines() == before)
+        #expect(try store.state.meta("x") == nil)
+        #expect(try store.maintenance.verify().faults == [])
     }
 
     @Test func `transactions do not nest`() throws {
@@ -319,49 +320,49 @@ import Testing
     @Test func `a lease is one owner's until it ends and every taking begins an epoch`() throws {
         let store = try OutboxStore.open(.file(folder.outbox))
         let other = try OutboxStore.open(.file(folder.outbox))
-        #expect(try store.leaseEpoch() == 0)
-        let first = try #require(try store.acquireLease(owner: "a", now: 0, duration: 100))
-        #expect(try other.acquireLease(owner: "b", now: 99, duration: 100) == nil)
-        #expect(try store.renewLease(owner: "a", epoch: first, now: 50, duration: 100))
-        #expect(try other.acquireLease(owner: "b", now: 149, duration: 100) == nil)
-        let second = try #require(try other.acquireLease(owner: "b", now: 150, duration: 100))
+        #expect(try store.lease.epoch() == 0)
+        let first = try #require(try store.lease.acquire(owner: "a", now: 0, duration: 100))
+        #expect(try other.lease.acquire(owner: "b", now: 99, duration: 100) == nil)
+        #expect(try store.lease.renew(owner: "a", epoch: first, now: 50, duration: 100))
+        #expect(try other.lease.acquire(owner: "b", now: 149, duration: 100) == nil)
+        let second = try #require(try other.lease.acquire(owner: "b", now: 150, duration: 100))
         #expect(second > first)
-        #expect(try store.leaseEpoch() == second)
-        #expect(try !store.renewLease(owner: "a", epoch: first, now: 151, duration: 100))
-        try store.releaseLease(owner: "a", epoch: first)
-        #expect(try store.acquireLease(owner: "a", now: 160, duration: 100) == nil)
-        try other.releaseLease(owner: "b", epoch: second)
-        #expect(try #require(try store.acquireLease(owner: "a", now: 161, duration: 1)) > second)
+        #expect(try store.lease.epoch() == second)
+        #expect(try !store.lease.renew(owner: "a", epoch: first, now: 151, duration: 100))
+        try store.lease.release(owner: "a", epoch: first)
+        #expect(try store.lease.acquire(owner: "a", now: 160, duration: 100) == nil)
+        try other.lease.release(owner: "b", epoch: second)
+        #expect(try #require(try store.lease.acquire(owner: "a", now: 161, duration: 1)) > second)
     }
 
     @Test func `a lease from before the clock was set back ends one length after it is seen`() throws {
         let store = try OutboxStore.open(.file(folder.outbox))
         let other = try OutboxStore.open(.file(folder.outbox))
-        let first = try #require(try store.acquireLease(owner: "a", now: 1_000_000, duration: 100))
-        #expect(try other.acquireLease(owner: "b", now: 0, uptime: 7, duration: 100) == nil)
-        #expect(try other.acquireLease(owner: "b", now: 99, uptime: 106, duration: 100) == nil)
+        let first = try #require(try store.lease.acquire(owner: "a", now: 1_000_000, duration: 100))
+        #expect(try other.lease.acquire(owner: "b", now: 0, uptime: 7, duration: 100) == nil)
+        #expect(try other.lease.acquire(owner: "b", now: 99, uptime: 106, duration: 100) == nil)
         // Its holder lives and extends it.
-        #expect(try store.renewLease(owner: "a", epoch: first, now: 99, duration: 100))
-        #expect(try other.acquireLease(owner: "b", now: 150, uptime: 157, duration: 100) == nil)
-        #expect(try store.renewLease(owner: "a", epoch: first, now: 1_000_000, duration: 100))
-        #expect(try other.acquireLease(owner: "b", now: 160, uptime: 167, duration: 100) == nil)
-        #expect(try other.acquireLease(owner: "b", now: 900, uptime: 266, duration: 100) == nil)
-        let second = try #require(try other.acquireLease(owner: "b", now: 200, uptime: 267, duration: 100))
-        #expect(try !store.renewLease(owner: "a", epoch: first, now: 200, duration: 100))
-        #expect(try store.leaseEpoch() == second)
+        #expect(try store.lease.renew(owner: "a", epoch: first, now: 99, duration: 100))
+        #expect(try other.lease.acquire(owner: "b", now: 150, uptime: 157, duration: 100) == nil)
+        #expect(try store.lease.renew(owner: "a", epoch: first, now: 1_000_000, duration: 100))
+        #expect(try other.lease.acquire(owner: "b", now: 160, uptime: 167, duration: 100) == nil)
+        #expect(try other.lease.acquire(owner: "b", now: 900, uptime: 266, duration: 100) == nil)
+        let second = try #require(try other.lease.acquire(owner: "b", now: 200, uptime: 267, duration: 100))
+        #expect(try !store.lease.renew(owner: "a", epoch: first, now: 200, duration: 100))
+        #expect(try store.lease.epoch() == second)
     }
 
     @Test func `what stays of a row of staged captures keeps its place`() throws {
         let store = try OutboxStore.open(.memory)
         let captures = (0..<3).map { StagedCapture(since: Int64($0), body: [UInt8($0)]) }
-        let first = try store.takeIn(captures, routes: "{}")
-        let second = try store.takeIn(captures, routes: "{}")
-        try store.keepOfStagedCapture(first, [captures[1]], routes: "{}")
-        #expect(try store.stagedCaptures() == [first, second])
-        #expect(try store.stagedCapture(first)?.captures == [captures[1]])
-        try store.keepOfStagedCapture(first, [], routes: "{}")
-        #expect(try store.stagedCaptures() == [second])
-        #expect(try store.verify().isSound)
+        let first = try store.captures.stage(captures, routes: "{}")
+        let second = try store.captures.stage(captures, routes: "{}")
+        try store.captures.replaceStaged(first, with: [captures[1]], routes: "{}")
+        #expect(try store.captures.stagedNumbers() == [first, second])
+        #expect(try store.captures.staged(first)?.captures == [captures[1]])
+        try store.captures.replaceStaged(first, with: [], routes: "{}")
+        #expect(try store.captures.stagedNumbers() == [second])
+        #expect(try store.maintenance.verify().isSound)
     }
 
     @Test func `two connections capture side by side`() throws {
@@ -374,8 +375,8 @@ import Testing
         }
         #expect(sequences == sequences.sorted())
         #expect(Set(sequences).count == 100)
-        #expect(try one.pendingCount(provider: "acoustic") == 100)
-        #expect(try two.verify().faults == [])
+        #expect(try one.operations.pendingCount(provider: "acoustic") == 100)
+        #expect(try two.maintenance.verify().faults == [])
     }
 
     @Test func `threads with a store each lose no capture`() async throws {
@@ -393,8 +394,8 @@ import Testing
             try await group.waitForAll()
         }
         let store = try OutboxStore.open(.file(path))
-        #expect(try store.pendingCount(provider: "acoustic") == 100)
-        #expect(try store.verify().faults == [])
+        #expect(try store.operations.pendingCount(provider: "acoustic") == 100)
+        #expect(try store.maintenance.verify().faults == [])
     }
 
     @Test(.timeLimit(.minutes(60))) func `whoever opens a new file while another is at it waits`() throws {
@@ -426,7 +427,7 @@ import Testing
         let store = try OutboxStore.open(.file(folder.outbox))
         for number in 0..<200 { try store.capture("o-\(number)") }
         let before = try #require(OutboxFile.size(folder.outbox))
-        try store.checkpoint()
+        try store.maintenance.checkpoint()
         #expect(try #require(OutboxFile.size(folder.outbox)) > before)
         #expect(try store.windowIDs(limit: 500).count == 200)
     }

@@ -14,7 +14,10 @@ import Testing
         try writer.capture("o-1")
         let store = try OutboxStore.open(.file(folder.outbox), readOnly: readOnly)
         func sum() throws -> (incoming: Int64, pending: Int) {
-            (try store.accounts().reduce(0) { $0 + $1.count }, try store.pendingCount(provider: "acoustic"))
+            (
+                try store.accounts.lines().reduce(0) { $0 + $1.count },
+                try store.operations.pendingCount(provider: "acoustic")
+            )
         }
         try store.snapshot {
             #expect(try sum() == (1, 1))
@@ -34,16 +37,16 @@ import Testing
         var looks = 0
         let lines = try store.snapshot {
             looks += 1
-            return try store.accounts()
+            return try store.accounts.lines()
         }
         #expect(looks == 2)
         #expect(lines == [AccountLine(provider: "acoustic", term: "captured", code: "recovery", count: 3)])
-        #expect(try store.verify().faults == [])
+        #expect(try store.maintenance.verify().faults == [])
     }
 
     @Test func `a store writes again after a snapshot, also after one that threw`() throws {
         let store = try OutboxStore.open(.file(folder.outbox))
-        try store.snapshot { _ = try store.verify() }
+        try store.snapshot { _ = try store.maintenance.verify() }
         let error = outboxError { try store.snapshot { throw OutboxError(.io, "no") } }
         #expect(error?.detail == "no")
         try store.capture("o-1")
@@ -59,11 +62,11 @@ import Testing
         for (lane, queue, until, orWoken) in [
             ("l-0", "a", 5_000 as Int64?, false), ("l-1", "c", nil, true), ("l-0", "nothing", 5_000, false),
         ] {
-            try store.setBlock(provider: "acoustic", lane: lane, queue: queue, until: until, orWoken: orWoken)
+            try store.closedQueues.close(provider: "acoustic", lane: lane, queue: queue, until: until, orWoken: orWoken)
         }
-        try store.progress(provider: "acoustic", sequence: 7, step: nil, failures: 2, refusals: 0)
+        try store.settlement.progress(provider: "acoustic", sequence: 7, step: nil, failures: 2, refusals: 0)
         var found: [String] = []
-        try store.forEachPendingGroup(provider: "acoustic") { group in
+        try store.operations.forEachPendingGroup(provider: "acoustic") { group in
             let end = group.closing.map { " until \($0.until.map(String.init) ?? "woken")" } ?? ""
             let failed = group.hasFailed ? " failed" : ""
             found.append("\(group.count) in \(group.lane) \(group.queue) \(group.hold ?? "")\(end)\(failed)")
@@ -73,6 +76,6 @@ import Testing
             "1 in l-0 e  failed", "1 in l-1 a ", "1 in l-1 c  until woken", "1 in l-1 d ",
         ]
         #expect(found.sorted() == expected)
-        try store.forEachPendingGroup(provider: "other") { _ in Issue.record("no provider of that name") }
+        try store.operations.forEachPendingGroup(provider: "other") { _ in Issue.record("no provider of that name") }
     }
 }

@@ -171,7 +171,7 @@ import Testing
         #expect(error?.remedy.contains("space") == true)
         #expect(stored.count > 10)
         #expect(try store.windowIDs(limit: 10_000) == stored)
-        #expect(try store.verify().faults == [])
+        #expect(try store.maintenance.verify().faults == [])
         // Room again: the store goes on.
         try store.connection.script("PRAGMA max_page_count = 1000000")
         try store.capture("last")

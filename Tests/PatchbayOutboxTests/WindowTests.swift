@@ -21,18 +21,18 @@ import Testing
         try store.connection.run("UPDATE operation SET subject = 'x' WHERE sequence = 8")
         try store.connection.run("DELETE FROM operation WHERE sequence = 9")
         var found: [Int64] = []
-        try store.forEachRow([1, 3, 4, 5, 8, 9, 10, 25, 99], provider: "acoustic") {
+        try store.queues.forEachRow([1, 3, 4, 5, 8, 9, 10, 25, 99], provider: "acoustic") {
             found.append($0.operation.sequence)
         }
         #expect(found == [1, 4, 10, 25])
-        try store.setDamagedRowsAside()
-        #expect(Set(try store.quarantine(limit: 10).map(\.sequence)) == [3, 8, 9])
+        try store.quarantine.setDamagedRowsAside()
+        #expect(Set(try store.quarantine.list(limit: 10).map(\.sequence)) == [3, 8, 9])
     }
 
     @Test func `three thousand waiting events do not hide the registration`() throws {
         try fill("events", 3_000)
         try fill("registration", 2)
-        let window = try store.window(provider: "acoustic", lane: "device", limit: 100)
+        let window = try store.queues.window(provider: "acoustic", lane: "device", limit: 100)
         #expect(window.rows.count == 100)
         #expect(window.rows.filter { $0.queue == "registration" }.count == 2)
         #expect(window.hasMore)
@@ -52,7 +52,7 @@ import Testing
     @Test func `held rows are not shown`() throws {
         try fill("events", 500, hold: "consent.unknown")
         try fill("registration", 3)
-        let window = try store.window(provider: "acoustic", lane: "device", limit: 2)
+        let window = try store.queues.window(provider: "acoustic", lane: "device", limit: 2)
         #expect(window.rows.map(\.operation.id) == ["registration-0", "registration-1"])
         #expect(window.hasMore)
     }
@@ -62,7 +62,7 @@ import Testing
         try fill("b", 3)
         try fill("c", 400)
         try fill("d", 20)
-        let window = try store.window(provider: "acoustic", lane: "device", limit: 63)
+        let window = try store.queues.window(provider: "acoustic", lane: "device", limit: 63)
         let counts = Dictionary(grouping: window.rows, by: \.queue).mapValues(\.count)
         #expect(counts == ["a": 20, "b": 3, "c": 20, "d": 20])
         for queue in ["a", "b", "c", "d"] {
@@ -73,7 +73,7 @@ import Testing
 
     @Test func `with more queues than places the oldest heads go first`() throws {
         for number in 0..<50 { try fill("q\(49 - number)", 2) }
-        let window = try store.window(provider: "acoustic", lane: "device", limit: 10)
+        let window = try store.queues.window(provider: "acoustic", lane: "device", limit: 10)
         #expect(window.rows.map(\.queue) == (0..<10).map { "q\(49 - $0)" })
         #expect(window.hasMore)
     }
@@ -90,7 +90,7 @@ import Testing
             let rows = try store.window(provider: "acoustic", lane: "device", limit: 20, closed: ["giant"]).rows
             for row in rows {
                 served.insert(row.queue)
-                try store.end(
+                try store.settlement.complete(
                     provider: "acoustic",
                     sequence: row.operation.sequence,
                     term: "accepted",
@@ -101,17 +101,17 @@ import Testing
         }
         #expect(served.count == 2_000)
         #expect(!served.contains("giant"))
-        #expect(try store.pendingCount(provider: "acoustic") == 5_000)
+        #expect(try store.operations.pendingCount(provider: "acoustic") == 5_000)
     }
 
     @Test func `a group at the window's end is not cut`() throws {
         try fill("events", 3)
         for number in 0..<10 { try store.capture("g-\(number)", group: "cart", queue: "events") }
         try store.capture("after", group: "next", queue: "events")
-        let window = try store.window(provider: "acoustic", lane: "device", limit: 5)
+        let window = try store.queues.window(provider: "acoustic", lane: "device", limit: 5)
         #expect(window.rows.map(\.operation.id) == (0..<3).map { "events-\($0)" } + (0..<10).map { "g-\($0)" })
         #expect(window.hasMore)
-        let before = try store.window(provider: "acoustic", lane: "device", limit: 3)
+        let before = try store.queues.window(provider: "acoustic", lane: "device", limit: 3)
         #expect(before.rows.count == 3)
     }
 
@@ -119,8 +119,8 @@ import Testing
         try fill("events", 2, lane: "l1")
         try store.capture("x", provider: "adobe", lane: "l1")
         try store.capture("y", lane: "l2", hold: "paused")
-        #expect(try store.lanes(provider: "acoustic") == ["l1", "l2"])
-        #expect(try store.lanes(provider: "adobe") == ["l1"])
+        #expect(try store.queues.lanes(provider: "acoustic") == ["l1", "l2"])
+        #expect(try store.queues.lanes(provider: "adobe") == ["l1"])
         #expect(try store.windowIDs(lane: "l1") == ["events-0", "events-1"])
         #expect(try store.windowIDs(lane: "l2").isEmpty)
         #expect(try store.windowIDs(provider: "unknown").isEmpty)
@@ -169,8 +169,8 @@ import Testing
         let queries = [
             QueueReader.byOrder.all.text, QueueReader.firstQueue.all.text, QueueReader.followingQueue.all.text,
             QueueReader.byOrder.open.text, QueueReader.firstQueue.open.text, QueueReader.followingQueue.open.text,
-            QueueReader.inQueue.text, QueueReader.inClosedQueue.text, OutboxStore.firstEnd.text,
-            OutboxStore.dueQueues.text, OutboxStore.openDue.text,
+            QueueReader.inQueue.text, QueueReader.inClosedQueue.text, OutboxClosedQueues.firstEnd.text,
+            OutboxClosedQueues.dueQueues.text, OutboxClosedQueues.deleteDue.text,
             RowReader.select + "WHERE r.sequence = ?1 AND r.provider = ?2",
             "SELECT lane FROM route WHERE provider = ?1 AND lane > ?2 ORDER BY provider, lane LIMIT 1",
             "SELECT sequence FROM operation WHERE id = ?1",
@@ -189,10 +189,10 @@ import Testing
         #expect(nextQueue.contains("provider=? AND lane=? AND hold=? AND queue>?"))
     }
 
-    @Test func `what is noted as ended is carried out by keys, and nothing is scanned but the notes`() throws {
-        for query in OutboxStore.carryingOut {
+    @Test func `noted outcomes are applied by keys, and only the notes are scanned`() throws {
+        for query in OutboxSettlement.lookups + OutboxOperations.deletions {
             for line in try queryPlan(query.text) {
-                let isOfNotes = line.hasPrefix("SCAN ending") || line.hasPrefix("SCAN (subquery")
+                let isOfNotes = line.hasPrefix("SCAN notedOutcome") || line.hasPrefix("SCAN (subquery")
                 // A search by the provider alone would go through all that it has.
                 let isByKey =
                     ["sequence>?", "sequence=?"].contains(where: line.contains)
@@ -205,10 +205,10 @@ import Testing
     @Test func `a window over twenty thousand rows takes few steps`() throws {
         try store.transaction(.normal) {
             for number in 0..<20_000 {
-                let sequence = try store.insert(
+                let sequence = try store.captures.insert(
                     OutboxOperation(id: "o-\(number)", subject: "s", capturedAt: 1, since: 1, body: [1])
                 )
-                try store.enter(
+                try store.captures.enter(
                     sequence,
                     provider: "acoustic",
                     lane: "device",

@@ -71,7 +71,7 @@ actor DeliveryLoop {
         tellOfRecovery(engine.store)
         let delivers = try engine.start()
         log(.info, delivers ? "started" : "started; another process delivers", [])
-        engine.store.lengthenLogIfShort(Self.aside)
+        engine.store.maintenance.lengthenLogIfShort(Self.aside)
         if delivers { advance() }
         // From here on, waiting for the lock has no benefit: captures stay in memory, and verdicts are stored later.
         engine.store.setTimeout(1_000)
@@ -136,7 +136,7 @@ actor DeliveryLoop {
     /// Stores captures and schedules a plan.
     private func commitAndGather() {
         commitBuffer()
-        engine?.store.lengthenLogIfShort(Self.aside)
+        engine?.store.maintenance.lengthenLogIfShort(Self.aside)
         guard gatheringSince == nil else { return }
         let now = DispatchTime.now()
         gatheringSince = now
@@ -365,8 +365,8 @@ actor DeliveryLoop {
 
     private func sleep() {
         guard let engine else { return }
-        try? engine.store.checkpointIfLong()
-        if !engine.isBusy { try? engine.store.carryOutEndingsNow() }
+        try? engine.store.maintenance.checkpointIfLong()
+        if !engine.isBusy { try? engine.store.settlement.applyNoted() }
         let next = engine.nextAdvance
         answerIfIdle()
         guard next != wakeUpAt || wakeUp == nil else { return }
@@ -395,7 +395,7 @@ actor DeliveryLoop {
     private func performMaintenance() {
         guard let engine, !isSuspended else { return }
         // First, because on a full disk the checkpoint is the one step that may free space.
-        try? engine.store.checkpoint()
+        try? engine.store.maintenance.checkpoint()
         do {
             let wasElsewhere = !engine.delivers
             let isHere = try takeOver(engine)
@@ -405,7 +405,7 @@ actor DeliveryLoop {
                 try engine.lookAround()
                 advance()
             }
-            try engine.store.sweep()
+            try engine.store.maintenance.sweep()
         } catch {
             note(error)
         }
@@ -641,8 +641,8 @@ actor DeliveryLoop {
         cancelCredentialRequests()
         place()
         try? engine?.stop()
-        try? engine?.store.checkpoint()
-        _ = try? engine?.store.sweep()
+        try? engine?.store.maintenance.checkpoint()
+        _ = try? engine?.store.maintenance.sweep()
         tell()
         engine = nil
         idleWaiters.resume(true, with: .success(()))

@@ -26,7 +26,7 @@ package struct Endings: Sendable {
     }
 
     /// Records an outcome from the outbox's history.
-    fileprivate mutating func note(_ stored: Ending) {
+    fileprivate mutating func note(_ stored: NumberedOutcome) {
         let key = stored.finding == nil ? Key(term: stored.entry.term, code: stored.entry.code) : nil
         if let key, let known = keys[key] {
             places[TextMark(stored.entry.id).bits] = known
@@ -65,7 +65,7 @@ extension Engine {
     fileprivate func endings(on provider: String) throws -> Endings {
         var found = Endings()
         var last: Int64 = 0
-        while case let page = try store.endings(behind: last, limit: 1_024), let end = page.last {
+        while case let page = try store.history.outcomes(after: last, limit: 1_024), let end = page.last {
             for stored in page where stored.entry.provider == provider { found.note(stored) }
             last = end.number
         }
@@ -76,7 +76,7 @@ extension Engine {
 extension OperationOutcome {
     /// Creates an outcome from the history: with the full finding for a rejected operation, and with the code for any other.
     /// Nil if this release does not know the term.
-    init?(_ stored: Ending) {
+    init?(_ stored: NumberedOutcome) {
         guard let term = Term(rawValue: stored.entry.term) else { return nil }
         var finding = stored.finding.flatMap { try? Finding(jsonBytes: $0) }
         // For a moved operation, the code lists the providers that took over.

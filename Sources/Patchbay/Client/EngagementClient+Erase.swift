@@ -57,7 +57,9 @@ extension EngagementClient {
     /// Returns the number of erasures that vendors have not answered, counted once per provider.
     public func pendingErasures() async throws -> Int {
         // No JSON string contains these bytes: a quotation mark inside a string is escaped.
-        try await loop.withEngine { try $0.store.pendingCount(mentioning: Array(#""action":{"kind":"erase"}"#.utf8)) }
+        try await loop.withEngine {
+            try $0.store.operations.pendingCount(mentioning: Array(#""action":{"kind":"erase"}"#.utf8))
+        }
     }
 
     private func erase(
@@ -112,8 +114,8 @@ extension DeliveryLoop {
                 let erasures = try engine.commit(captures, forgetting: contact)
                 for receipt in receipts { receipt.settleDurability(.success(())) }
                 // If a reader blocks the sweep, the next maintenance repeats it.
-                _ = try? engine.store.sweep()
-                let damagedFiles = engine.store.removeDamagedFiles()
+                _ = try? engine.store.maintenance.sweep()
+                let damagedFiles = engine.store.maintenance.removeDamagedFiles()
                 return ErasureReport(erasures, damagedFiles: damagedFiles, receipts: receipts)
             } catch {
                 for receipt in receipts { receipt.settleDurability(.failure(CaptureError(storage: error))) }

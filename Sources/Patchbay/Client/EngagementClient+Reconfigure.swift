@@ -113,7 +113,7 @@ extension EngagementClient {
             try await loop.reconfigure(credentials) { store, credentials in
                 try Engine(store: store, plan: plan, host: host, limits: limits, credentials: credentials)
             }
-            try await loop.withEngine { $0.store.historyLimit = history }
+            try await loop.withEngine { $0.store.history.limit = history }
         } catch let refusal as SwitchRefusal {
             throw refusal
         } catch let error as CaptureError {

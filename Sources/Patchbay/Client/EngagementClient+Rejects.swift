@@ -38,7 +38,7 @@ extension EngagementClient {
         try await loop.withEngine { engine in
             var (found, number) = ([RejectedOperation](), last?.number ?? .max)
             while found.count < limit {
-                let page = try engine.store.rejects(provider: provider, before: number, limit: 256)
+                let page = try engine.store.rejects.list(provider: provider, before: number, limit: 256)
                 guard let end = page.last else { break }
                 number = end.number
                 let wanted = page.filter { code == nil || $0.code == code }

@@ -120,7 +120,7 @@ public final class EngagementClient: Sendable {
                     case .memory: .memory
                     }
                 let store = try OutboxStore.open(location)
-                store.historyLimit = historyLimit
+                store.history.limit = historyLimit
                 return try Engine(store: store, plan: plan, host: host, limits: limits, credentials: credentials)
             }
         )
@@ -361,7 +361,7 @@ public final class EngagementClient: Sendable {
     /// Returns the operations that the outbox knows: pending ones, and completed ones in its history.
     public func known(among operations: [OperationID]) async throws -> Set<OperationID> {
         try await loop.withEngine { engine in
-            Set(try operations.filter { try engine.store.knows($0.rawValue) })
+            Set(try operations.filter { try engine.store.deliveryMarks.knows($0.rawValue) })
         }
     }
 

@@ -35,7 +35,7 @@ package struct OutboxPreview: Sendable {
         let image = try OutboxImage()
         try image.take(from: original)
         let copy = try image.open(.memory)
-        try copy.carryOutEndingsNow()
+        try copy.settlement.applyNoted()
         let before = try Self.pending(in: copy)
         pending = before.values.reduce(0) { $0 + $1.count }
         let engine = try Engine(
@@ -65,9 +65,9 @@ package struct OutboxPreview: Sendable {
 
     private static func pending(in store: OutboxStore) throws -> [String: [String: Row]] {
         var found: [String: [String: Row]] = [:]
-        for record in try store.providers() {
-            let journaled = Set(try store.journal(provider: record.name).flatMap(\.operations))
-            try store.forEachRow(provider: record.name, subject: nil) { row in
+        for record in try store.state.providers() {
+            let journaled = Set(try store.state.journal(provider: record.name).flatMap(\.operations))
+            try store.queues.forEachRow(provider: record.name, subject: nil) { row in
                 let action = (try? EngagementOperation(jsonBytes: row.operation.body))?.action
                 found[record.name, default: [:]][row.operation.id] = Row(
                     kind: action?.kind,
@@ -131,7 +131,7 @@ package struct OutboxPreview: Sendable {
     private mutating func examine(_ store: OutboxStore, _ engine: Engine) throws {
         var found: [Item] = []
         for runner in engine.runners {
-            try store.forEachRow(provider: runner.name, subject: nil) { row in
+            try store.queues.forEachRow(provider: runner.name, subject: nil) { row in
                 guard let operation = try? EngagementOperation(jsonBytes: row.operation.body),
                     let finding = runner.examine(operation).first(where: { $0.severity == .error })
                 else { return }

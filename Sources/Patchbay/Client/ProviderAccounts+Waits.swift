@@ -9,11 +9,11 @@ import PatchbayOutbox
 /// postponed, until when, and why the last request failed.
 extension ProviderAccounts {
     static func storedWaits(of record: ProviderRecord, isUnnamed: Bool, in store: OutboxStore) throws -> [Wait] {
-        let date = Timeline.dates(after: try store.meta("timeline"))
-        let breaker = Breaker(text: try store.meta("breaker.\(record.name)"))
+        let date = Timeline.dates(after: try store.state.meta("timeline"))
+        let breaker = Breaker(text: try store.state.meta("breaker.\(record.name)"))
         let suspended = record.suspended.flatMap { try? Finding(jsonBytes: $0) }
         var sum = WaitSum()
-        try store.forEachPendingGroup(provider: record.name) { group in
+        try store.operations.forEachPendingGroup(provider: record.name) { group in
             var (until, reasons): (Instant?, [Finding]) = (nil, [])
             if let hold = group.hold {
                 reasons = [FindingRow.Engine.consentAwaited.at(detail: hold)]

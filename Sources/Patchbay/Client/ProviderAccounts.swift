@@ -70,7 +70,7 @@ public struct ProviderAccounts: Hashable, Sendable {
     package static func read(_ store: OutboxStore, explainsWaits: (String) -> Bool = { _ in true }) throws
         -> [ProviderAccounts]
     {
-        try store.carryOutEndingsNow()
+        try store.settlement.applyNoted()
         return try store.snapshot { try readAll(store, explainsWaits) }
     }
 
@@ -82,7 +82,7 @@ public struct ProviderAccounts: Hashable, Sendable {
     private static func readAll(_ store: OutboxStore, _ explainsWaits: (String) -> Bool) throws -> [ProviderAccounts] {
         var lines: [String: [String: [String: Int]]] = [:]
         var shadowRuns: [String: [ShadowRunLine]] = [:]
-        for line in try store.accounts() {
+        for line in try store.accounts.lines() {
             if line.term == ShadowRunLine.term {
                 if let found = ShadowRunLine(accountCode: line.code, count: Int(line.count)) {
                     shadowRuns[line.provider, default: []].append(found)
@@ -91,12 +91,12 @@ public struct ProviderAccounts: Hashable, Sendable {
             }
             lines[line.provider, default: [:]][line.term, default: [:]][line.code, default: 0] += Int(line.count)
         }
-        let records = Dictionary(try store.providers().map { ($0.name, $0) }) { first, _ in first }
+        let records = Dictionary(try store.state.providers().map { ($0.name, $0) }) { first, _ in first }
         let names = Set(lines.keys).union(records.keys).sorted()
         let unnamed = try Engine.unnamed(in: store)
         return try names.map { name in
-            let held = Dictionary(try store.holds(provider: name).map { ($0.hold, $0.count) }) { $0 + $1 }
-            let (record, pending) = (records[name], try store.pendingCount(provider: name))
+            let held = Dictionary(try store.operations.holds(provider: name).map { ($0.hold, $0.count) }) { $0 + $1 }
+            let (record, pending) = (records[name], try store.operations.pendingCount(provider: name))
             var accounts = ProviderAccounts(
                 provider: name,
                 adapter: record?.adapter,

@@ -12,7 +12,7 @@ package struct ServedProviders: Sendable {
     /// - Throws: ``OutboxError`` if the file cannot be read.
     package init(of store: OutboxStore, under configuration: Configuration) throws {
         let accounts = try ProviderAccounts.read(store) { _ in false }
-        let served = Set(try store.providers().filter { $0.state == "live" }.map(\.name))
+        let served = Set(try store.state.providers().filter { $0.state == "live" }.map(\.name))
         let routed = Set(configuration.routes.filter { $0.mode != .shadow }.map(\.provider))
         removed = served.subtracting(routed).sorted().map { name in
             (name, accounts.first { $0.provider == name }?.pending ?? 0)

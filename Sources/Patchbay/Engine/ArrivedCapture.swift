@@ -27,10 +27,10 @@ package struct ArrivedCapture: Sendable {
     }
 }
 
-extension OutboxStore {
+extension OutboxCaptures {
     /// Returns the captures of one staged row and its stored routes; nil if the row is gone.
     package func arrived(_ number: Int64) throws -> (routes: String, captures: [ArrivedCapture])? {
-        guard let row = try stagedCapture(number) else { return nil }
+        guard let row = try staged(number) else { return nil }
         let shares = (try? JSONValue(parsing: row.routes))?.object ?? [:]
         let routes = shares.map { entry in
             (provider: entry.name, share: entry.value.string.flatMap(Share.init(text:)) ?? .all)

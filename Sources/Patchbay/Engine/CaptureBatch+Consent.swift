@@ -28,7 +28,10 @@ extension CaptureBatch {
         // An opt-out also wakes lanes: operations that make the vendor send less leave now, and nothing else may wake the
         // lane.
         for position in runners.indices where !changes.all.isEmpty {
-            for lane in try context.store.lanes(provider: runners[position].name, subject: operation.subject.rawValue) {
+            for lane in try context.store.queues.lanes(
+                provider: runners[position].name,
+                subject: operation.subject.rawValue
+            ) {
                 touched[position, default: [:]][lane, default: []] += []
             }
         }
@@ -60,7 +63,7 @@ extension CaptureBatch {
         _ snapshot: SubjectSnapshot,
         _ effects: inout ConsentEffects
     ) throws {
-        for (provider, hold, _) in try context.store.holds(subject: subject.rawValue) {
+        for (provider, hold, _) in try context.store.operations.holds(subject: subject.rawValue) {
             guard let scopes = ConsentGate.scopes(ofHold: hold), let change = changes.reaching(scopes, before, snapshot)
             else { continue }
             let remaining: String?
@@ -69,7 +72,7 @@ extension CaptureBatch {
             case .hold(let name) where name != hold: remaining = name
             case .hold, .deny: continue
             }
-            let count = try context.store.release(
+            let count = try context.store.operations.release(
                 provider: provider,
                 subject: subject.rawValue,
                 hold: hold,
@@ -95,7 +98,7 @@ extension CaptureBatch {
             // Former people whose ids the provider no longer receives, with the number of the registration that would have
             // sent them.
             var withoutIDs: [ScalarString: Int64] = [:]
-            try context.store.forEachRow(provider: name, subject: subject.rawValue) { row in
+            try context.store.queues.forEachRow(provider: name, subject: subject.rawValue) { row in
                 guard let operation = try? EngagementOperation(jsonBytes: row.operation.body) else { return }
                 guard !snapshot.isOfAnother(operation, row.operation.sequence) else {
                     guard let author = operation.contact, let since = withoutIDs[ScalarString(author)],
@@ -109,11 +112,11 @@ extension CaptureBatch {
                 switch context.gate.decision(for: operation.action, snapshot) {
                 case .pass:
                     guard row.hold != nil else { return }
-                    try context.store.setHold(nil, provider: name, sequence: row.operation.sequence)
+                    try context.store.operations.setHold(nil, provider: name, sequence: row.operation.sequence)
                     effects[change, name].released += 1
                 case .hold(let hold) where runner?.place(operation).waitsForConsent ?? true:
                     guard hold != row.hold else { return }
-                    try context.store.setHold(hold, provider: name, sequence: row.operation.sequence)
+                    try context.store.operations.setHold(hold, provider: name, sequence: row.operation.sequence)
                     if row.hold == nil { effects[change, name].held += 1 }
                 case .hold:
                     try end(row, name, isInFlight(operation.id, name) ? .consentWithdrawn : .consentUnknown)
@@ -135,7 +138,7 @@ extension CaptureBatch {
     /// belongs to the installation: it stays and waits for the next person's consents.
     func endUnanswered(_ subject: Subject, _ snapshot: SubjectSnapshot) throws {
         for name in try providersOfOutbox() {
-            try context.store.forEachRow(provider: name, subject: subject.rawValue) { row in
+            try context.store.queues.forEachRow(provider: name, subject: subject.rawValue) { row in
                 guard let operation = try? EngagementOperation(jsonBytes: row.operation.body) else { return }
                 let waits = row.hold != nil
                 guard operation.action.kind == .registerDevice else {
@@ -144,7 +147,7 @@ extension CaptureBatch {
                 var hold: String?
                 if case .hold(let reason) = context.gate.decision(for: operation.action, snapshot) { hold = reason }
                 guard hold != row.hold, waits || row.hold == nil else { return }
-                try context.store.setHold(hold, provider: name, sequence: row.operation.sequence)
+                try context.store.operations.setHold(hold, provider: name, sequence: row.operation.sequence)
             }
         }
     }
@@ -261,7 +264,7 @@ extension CaptureBatch {
 
     /// Returns the names of all providers in the outbox or the configuration, sorted.
     func providersOfOutbox() throws -> [String] {
-        Set(try context.store.providers().map(\.name)).union(runners.map(\.name)).sorted()
+        Set(try context.store.state.providers().map(\.name)).union(runners.map(\.name)).sorted()
     }
 
     private func end(_ row: OutboxRow, _ provider: String, _ reason: FindingRow) throws {
@@ -275,7 +278,7 @@ extension CaptureBatch {
         guard !changes.all.isEmpty else { return }
         let subject = try context.digest(of: operation.subject)
         for change in changes.all {
-            try context.store.recordConsent(
+            try context.store.state.recordConsent(
                 ConsentRecord(
                     at: context.date.milliseconds,
                     subject: subject,
@@ -320,7 +323,7 @@ extension EngineContext {
     /// Returns the name of a subject in the trail. It can be computed from the subject, but not the other way round.
     func digest(of subject: Subject) throws -> String {
         if let digest = try ConsentTrail.digest(of: subject, in: store) { return digest }
-        try store.setMeta(ConsentTrail.saltKey, host.makeSalt())
+        try store.state.setMeta(ConsentTrail.saltKey, host.makeSalt())
         return try ConsentTrail.digest(of: subject, in: store) ?? ""
     }
 

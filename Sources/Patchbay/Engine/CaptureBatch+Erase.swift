@@ -12,16 +12,16 @@ extension CaptureBatch {
     mutating func erase(_ operation: EngagementOperation, _ before: SubjectSnapshot, _ snapshot: SubjectSnapshot) throws
     {
         let (store, subject) = (context.store, operation.subject.rawValue)
-        let hadSnapshot = try before != SubjectSnapshot() || store.snapshot(subject: subject) != nil
+        let hadSnapshot = try before != SubjectSnapshot() || store.state.snapshot(subject: subject) != nil
         var erasure = Erasure(operation: operation.id, hadSnapshot: hadSnapshot)
-        try store.clearSnapshot(subject: subject)
+        try store.state.clearSnapshot(subject: subject)
         storedSnapshots[operation.subject] = nil
         unreadable[operation.subject] = FindingRow.Engine.personForgotten.at()
-        let known = Dictionary(try store.providers().map { ($0.name, $0) }) { first, _ in first }
+        let known = Dictionary(try store.state.providers().map { ($0.name, $0) }) { first, _ in first }
         for name in try providersOfOutbox() {
             var part = Erasure.Part()
             var withdrawn: Set<String> = []
-            try store.forEachRow(provider: name, subject: subject) { row in
+            try store.queues.forEachRow(provider: name, subject: subject) { row in
                 let pending = try? EngagementOperation(jsonBytes: row.operation.body)
                 // A removed provider's vendor still needs the unregistration.
                 guard pending?.action != .erase, pending?.action != .unregister else { return }
@@ -29,7 +29,7 @@ extension CaptureBatch {
                 part.withdrawn[pending?.action.kind.rawValue ?? "unreadable", default: 0] += 1
                 withdrawn.insert(row.operation.id)
             }
-            part.rejects = try store.removeRejects(provider: name, subject: subject)
+            part.rejects = try store.rejects.remove(provider: name, subject: subject)
             try emptyJournal(of: name, withdrawn)
             if let record = known[name], !runners.contains(where: { $0.name == name }) {
                 part.memory = try forgetMemory(ofGone: name, subject)
@@ -41,9 +41,9 @@ extension CaptureBatch {
                 erasure.parts[name] = part
             }
         }
-        try store.removeRejects(provider: nil, subject: subject)
-        erasure.damagedRows = try store.removeQuarantine(mentioning: Array(subject.utf8))
-        try store.requireSweep()
+        try store.rejects.remove(provider: nil, subject: subject)
+        erasure.damagedRows = try store.quarantine.remove(mentioning: Array(subject.utf8))
+        try store.maintenance.requireSweep()
         erasures.add(erasure, of: operation.subject)
         try record(ConsentChanges(from: before, to: snapshot), of: operation, ConsentEffects())
     }
@@ -51,33 +51,33 @@ extension CaptureBatch {
     /// Removes the content of journaled requests that carried withdrawn operations. The entry itself stays, because a restart
     /// must know that a request left.
     func emptyJournal(of provider: String, _ withdrawn: Set<String>) throws {
-        for entry in try context.store.journal(provider: provider) where !entry.request.isEmpty {
-            let rows = try context.store.rows(provider: provider, lane: entry.lane, ids: entry.operations)
+        for entry in try context.store.state.journal(provider: provider) where !entry.request.isEmpty {
+            let rows = try context.store.queues.rows(provider: provider, lane: entry.lane, ids: entry.operations)
             guard rows.isEmpty || !withdrawn.isDisjoint(with: entry.operations) else { continue }
             let left = WireRequest(WireRequest(journal: entry.request).method, "", headers: [], body: [])
-            try context.store.setJournalRequest(left.journal, provider: provider, lane: entry.lane)
+            try context.store.state.setJournalRequest(left.journal, provider: provider, lane: entry.lane)
         }
     }
 
     /// Deletes the memory of a provider that no deletion will reach: that of the lane, or all of it if no other person is
     /// known.
     private func forgetMemory(ofGone provider: String, _ subject: String) throws -> Erasure.Memory {
-        let before = try context.store.memories(provider: provider).count
-        let isAlone = try context.store.snapshotCount() == 0
+        let before = try context.store.state.memories(provider: provider).count
+        let isAlone = try context.store.state.snapshotCount() == 0
         let lane = Place.name(subject)
         for key in isAlone ? [nil] : [lane, try context.erasedKey(lane)] {
-            try context.store.clearMemory(provider: provider, lane: key)
+            try context.store.state.clearMemory(provider: provider, lane: key)
         }
-        return try context.store.memories(provider: provider).count < before ? .forgotten : .none
+        return try context.store.state.memories(provider: provider).count < before ? .forgotten : .none
     }
 
     /// Sends an erasure also to providers that may know the person from before: providers that are being drained, and
     /// providers whose share holds other contacts. The outbox does not record which contacts an installation had in the past.
     mutating func enterErasure(_ operation: EngagementOperation, _ sequence: Int64, _ snapshot: SubjectSnapshot) throws
     {
-        let known = Set(try context.store.providers().map(\.name))
+        let known = Set(try context.store.state.providers().map(\.name))
         for position in runners.indices where known.contains(runners[position].name) {
-            let share = hearing.shares[position]
+            let share = recipients.shares[position]
             if routed.contains(position), share.holds(operation.contact, on: operation.subject) { continue }
             let findings = runners[position].examine(operation)
             guard !findings.contains(where: { $0.severity == .foreign }) else { continue }
@@ -97,7 +97,7 @@ extension CaptureBatch {
                 forgotten.append((position, entry.lane))
                 part.memory = .forgotten
             }
-            try context.store.forgetEmptyQueues(named: Place.name(operation.subject.rawValue))
+            try context.store.closedQueues.openEmpty(named: Place.name(operation.subject.rawValue))
         }
         switch runner.descriptor.capabilities[.operation(.erase)] {
         case .native: break

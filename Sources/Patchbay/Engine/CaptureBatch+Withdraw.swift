@@ -15,11 +15,11 @@ extension CaptureBatch {
         var parts: [String: Erasure.Part] = [:]
         var withdrawn: Set<String> = []
         var untold: [Int: [Subject: EngagementOperation]] = [:]
-        try store.forEachOperation(mentioning: text) { stored in
+        try store.operations.forEach(mentioning: text) { stored in
             let pending = try? EngagementOperation(jsonBytes: stored.body)
             guard pending.map({ $0.concerns(contact) && !$0.action.partsOrErases }) ?? true else { return }
-            for name in try store.routes(of: stored.sequence).providers {
-                guard let row = try store.row(stored.sequence, provider: name) else { continue }
+            for name in try store.operations.routes(of: stored.sequence).providers {
+                guard let row = try store.queues.row(stored.sequence, provider: name) else { continue }
                 try context.end(row, name, OperationOutcome(.erased))
                 let kind = pending?.action.kind.rawValue ?? "unreadable"
                 parts[name, default: Erasure.Part()].withdrawn[kind, default: 0] += 1
@@ -31,15 +31,15 @@ extension CaptureBatch {
                 }
             }
         }
-        try store.forEachReject(provider: nil, mentioning: text) { reject in
+        try store.rejects.forEach(provider: nil, mentioning: text) { reject in
             let refused = try? EngagementOperation(jsonBytes: reject.operation.body)
             guard refused?.concerns(contact) ?? true else { return }
-            try store.removeReject(reject.number)
+            try store.rejects.remove(reject.number)
             parts[reject.provider, default: Erasure.Part()].rejects += 1
         }
         for name in try providersOfOutbox() { try emptyJournal(of: name, withdrawn) }
         try forgetFormer(contact, text)
-        let damagedRows = try store.removeQuarantine(mentioning: text)
+        let damagedRows = try store.quarantine.remove(mentioning: text)
         erasures.add(parts, damagedRows: damagedRows, to: erasure)
         for (position, operations) in untold.sorted(by: { $0.key < $1.key }) {
             for (_, operation) in operations.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
@@ -50,7 +50,7 @@ extension CaptureBatch {
 
     /// Removes the contact from the subject snapshots and adapter memories of installations that another person uses now.
     private mutating func forgetFormer(_ contact: String, _ text: [UInt8]) throws {
-        for (name, body) in try context.store.subjects(mentioning: text) {
+        for (name, body) in try context.store.state.subjects(mentioning: text) {
             let subject = Subject(rawValue: name)
             guard var snapshot = snapshots[subject] ?? (try? SubjectSnapshot(jsonBytes: body)),
                 snapshot.forgetFormerContact(contact)

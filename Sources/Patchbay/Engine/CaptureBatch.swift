@@ -8,7 +8,7 @@ struct CaptureBatch {
     let context: EngineContext
     let runners: [Runner]
     /// The providers that receive the operations that are added now.
-    var hearing: Hearing
+    var recipients: Recipients
     /// The number of operations that were added.
     private(set) var count = 0
     /// The snapshots of the changed subjects. They are read inside the transaction, because other processes may capture, too.
@@ -29,12 +29,12 @@ struct CaptureBatch {
     /// The reasons for which vendors may no longer be queried about a person, by subject.
     var unreadable: [Subject: Finding] = [:]
 
-    init(context: EngineContext, runners: [Runner], hearing: Hearing) {
-        (self.context, self.runners, self.hearing) = (context, runners, hearing)
+    init(context: EngineContext, runners: [Runner], recipients: Recipients) {
+        (self.context, self.runners, self.recipients) = (context, runners, recipients)
     }
 
-    var routed: [Int] { hearing.routed }
-    var shares: [Share] { hearing.shares }
+    var routed: [Int] { recipients.routed }
+    var shares: [Share] { recipients.shares }
 
     mutating func add(_ operation: EngagementOperation, _ stored: OutboxOperation) throws {
         count += 1
@@ -51,7 +51,7 @@ struct CaptureBatch {
         // A registration that every provider rejects, because its push token is malformed, does not replace a valid one.
         if operation.action.kind == .registerDevice, isRefusedByAll(operation) { snapshot.keepDevice(of: before) }
         if before.isAnotherPerson(after: operation.action) {
-            snapshot.cameAfter = Int(try context.store.newestSequence())
+            snapshot.cameAfter = Int(try context.store.captures.newestSequence())
         }
         snapshots[operation.subject] = snapshot
         switch operation.action {
@@ -69,7 +69,7 @@ struct CaptureBatch {
         let changesPerson =
             before.isAnotherPerson(after: operation.action)
             || before.identifiers.isEmpty && !snapshot.identifiers.isEmpty
-        let sequence = try context.store.insert(stored, behindGap: changesPerson)
+        let sequence = try context.store.captures.insert(stored, behindGap: changesPerson)
         if changesPerson { snapshots[operation.subject]?.notePersonChange(sequence) }
         isRouted = false
         var examined: [[Finding]] = []
@@ -82,16 +82,16 @@ struct CaptureBatch {
                 try changeSides(operation, position, before, snapshot)
             }
         }
-        let knownProviders = operation.action == .erase ? Set(try context.store.providers().map(\.name)) : []
+        let knownProviders = operation.action == .erase ? Set(try context.store.state.providers().map(\.name)) : []
         // A shadow that may know the person from an earlier route receives the erasure for real.
-        for position in hearing.shadows where !knownProviders.contains(runners[position].name) {
+        for position in recipients.shadows where !knownProviders.contains(runners[position].name) {
             try runShadow(operation, sequence, position, snapshot, examined)
         }
         if operation.action == .erase { try enterErasure(operation, sequence, snapshot) }
         if operation.action.isPush {
-            for position in hearing.unrouted { try enterLate(operation, sequence, position, snapshot) }
+            for position in recipients.unrouted { try enterLate(operation, sequence, position, snapshot) }
         }
-        if !isRouted { try context.store.discardIfUnrouted(sequence) }
+        if !isRouted { try context.store.operations.discardIfUnrouted(sequence) }
     }
 
     /// Whether all providers that an operation concerns reject it.
@@ -105,11 +105,11 @@ struct CaptureBatch {
         version = try context.store.foreignVersion()
         context.keep([:], 0)
         for (provider, count) in captured.sorted(by: { $0.key < $1.key }) {
-            try context.store.count(provider: provider, term: "captured", code: "", by: count)
+            try context.store.accounts.count(provider: provider, term: "captured", code: "", by: count)
         }
         for (subject, snapshot) in snapshots
         where !erasures.isForgotten(subject, snapshot) && snapshot != storedSnapshots[subject] {
-            try context.store.setSnapshot(subject: subject.rawValue, body: snapshot.jsonBytes)
+            try context.store.state.setSnapshot(subject: subject.rawValue, body: snapshot.jsonBytes)
         }
     }
 
@@ -150,7 +150,7 @@ struct CaptureBatch {
             try tellAgain(position, operation, snapshot) { _ in true }
         } else if did, !does {
             // The provider that takes over receives the whole state and holds it there.
-            try context.store.forEachRow(provider: runner.name, subject: subject.rawValue) { row in
+            try context.store.queues.forEachRow(provider: runner.name, subject: subject.rawValue) { row in
                 if row.hold != nil { try context.rejectHeld(row, at: runner.name) }
             }
             for entry in try context.unregister(subject, before, runner) {
@@ -187,10 +187,10 @@ struct CaptureBatch {
         if let refusal = findings.first(where: { $0.severity == .foreign || $0.severity == .error }) {
             return context.emit([.passedOver(operation.id, provider: runners[position].name, refusal)])
         }
-        let (runner, known) = (runners[position], try context.store.providers())
+        let (runner, known) = (runners[position], try context.store.state.providers())
         if !known.contains(where: { $0.name == runner.name }) {
             // The provider was never routed, but its state has a version from now on.
-            try context.store.setProvider(
+            try context.store.state.setProvider(
                 ProviderRecord(
                     name: runner.name,
                     adapter: runner.descriptor.id.rawValue,
@@ -237,7 +237,7 @@ struct CaptureBatch {
 }
 
 /// The providers that receive captures, by their position in the plan.
-struct Hearing {
+struct Recipients {
     /// The providers that receive operations of the contacts in their share.
     let routed: [Int]
     /// The share of each provider, by position.
@@ -278,7 +278,7 @@ struct Hearing {
     }
 
     /// Whether a routed provider receives an operation.
-    func isHeard(_ operation: EngagementOperation) -> Bool {
+    func containsRecipient(of operation: EngagementOperation) -> Bool {
         routed.contains { shares[$0].holds(operation.contact, on: operation.subject) }
     }
 

@@ -8,7 +8,7 @@ package enum ConsentTrail {
 
     /// Returns the name of a subject in the outbox's trail; nil if the outbox has no trail.
     package static func digest(of subject: Subject, in store: OutboxStore) throws -> String? {
-        guard let salt = try store.meta(saltKey) else { return nil }
+        guard let salt = try store.state.meta(saltKey) else { return nil }
         return SHA256.digest(of: Array("\(salt)/\(subject.rawValue)".utf8)).hexText
     }
 
@@ -24,7 +24,7 @@ package enum ConsentTrail {
     static func refusals(of subject: Subject, in store: OutboxStore) throws -> [Consent] {
         guard let digest = try digest(of: subject, in: store) else { return [] }
         var answers: [Consent.Scope: (state: Consent.State, operation: String)] = [:]
-        for record in try store.consentTrail(subject: digest) {
+        for record in try store.state.consentTrail(subject: digest) {
             let purpose = Purpose(rawValue: record.purpose)
             let scope = Consent.Scope(purpose, channel: record.channel.map { Channel(rawValue: $0) })
             let state = Consent.State(rawValue: record.after) ?? .denied

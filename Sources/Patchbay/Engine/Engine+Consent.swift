@@ -8,7 +8,7 @@ extension Engine {
 
     /// Returns the subjects whose state belongs to a contact: the contact is logged in or is one of the identifiers.
     package func subjects(of contact: String) throws -> [Subject] {
-        try context.store.subjects(mentioning: contact.storedBytes).compactMap { subject, body in
+        try context.store.state.subjects(mentioning: contact.storedBytes).compactMap { subject, body in
             guard let snapshot = try? SubjectSnapshot(jsonBytes: body) else { return nil }
             let names = snapshot.identifiers.map(\.value) + [snapshot.contact].compactMap(\.self)
             return names.contains(where: contact.isSame) ? Subject(rawValue: subject) : nil
@@ -21,16 +21,16 @@ extension Engine {
     /// needs the opt-in of a person who has left ends, because no other person can give it.
     func reviewConsent() throws {
         let required = context.gate.required.sorted().map { ConsentGate.hold(for: [$0]) }.joined(separator: " ")
-        let known = try context.store.meta("consentRequired") ?? ""
+        let known = try context.store.state.meta("consentRequired") ?? ""
         guard known != required else { return }
         let before = ConsentGate(
             required: Set(known.split(separator: " ").flatMap { ConsentGate.scopes(ofHold: String($0)) ?? [] })
         )
         try context.transaction(.full) {
-            for name in Set(try context.store.providers().map(\.name)).union(runners.map(\.name)).sorted() {
+            for name in Set(try context.store.state.providers().map(\.name)).union(runners.map(\.name)).sorted() {
                 let runner = runners.first { $0.name == name }
                 var snapshots: [Subject: SubjectSnapshot] = [:]
-                try context.store.forEachRow(provider: name, subject: nil) { row in
+                try context.store.queues.forEachRow(provider: name, subject: nil) { row in
                     guard let operation = try? EngagementOperation(jsonBytes: row.operation.body) else { return }
                     let snapshot = try snapshots[operation.subject] ?? context.snapshot(of: operation.subject)
                     if snapshots.count < 10_000 { snapshots[operation.subject] = snapshot }
@@ -49,10 +49,10 @@ extension Engine {
                     case .hold(let name): hold = name
                     }
                     guard hold != row.hold else { return }
-                    try context.store.setHold(hold, provider: name, sequence: row.operation.sequence)
+                    try context.store.operations.setHold(hold, provider: name, sequence: row.operation.sequence)
                 }
             }
-            try context.store.setMeta("consentRequired", required)
+            try context.store.state.setMeta("consentRequired", required)
         }
     }
 

@@ -66,15 +66,15 @@ extension Engine {
         let findings = runner.examine(operation)
         if let foreign = findings.first(where: { $0.severity == .foreign }) { return (.refused(foreign), nil) }
         let stored = OutboxOperation(operation, since: context.now)
-        let rejects = try store.rejects(provider: runner.name, id: stored.id)
-        let known = try store.operation(id: stored.id)
+        let rejects = try store.rejects.list(provider: runner.name, id: stored.id)
+        let known = try store.operations.find(id: stored.id)
         if let known {
             guard known.body == stored.body,
-                try !store.routes(of: known.sequence).providers.contains(runner.name)
+                try !store.operations.routes(of: known.sequence).providers.contains(runner.name)
             else { return (.alreadyPending, nil) }
         }
         // It is not pending there, so an accepted one has an outcome.
-        if rejects.isEmpty, try store.hearing(of: stored.id, provider: runner.name) == .taken {
+        if rejects.isEmpty, try store.deliveryMarks.mark(of: stored.id, provider: runner.name) == .received {
             return (.alreadyEnded, nil)
         }
         let snapshot = try context.snapshot(of: operation.subject)
@@ -82,9 +82,9 @@ extension Engine {
         if snapshot.isAnotherPerson(thanAuthorOf: operation, place ?? known?.sequence) {
             return (.refused(FindingRow.Engine.personLeft.at("contact")), nil)
         }
-        let sequence = try known?.sequence ?? store.insert(stored, at: place)
-        for reject in rejects { try store.removeReject(reject.number) }
-        try store.count(provider: runner.name, term: "created", code: "replayed", by: 1)
+        let sequence = try known?.sequence ?? store.captures.insert(stored, at: place)
+        for reject in rejects { try store.rejects.remove(reject.number) }
+        try store.accounts.count(provider: runner.name, term: "created", code: "replayed", by: 1)
         let entry = try context.enter(
             operation,
             sequence,
@@ -94,7 +94,7 @@ extension Engine {
             keepsRejects: true,
             isShadowed: true
         )
-        try store.discardIfUnrouted(sequence)
+        try store.operations.discardIfUnrouted(sequence)
         return (entry.end.map { .ended($0) } ?? (entry.ready == nil ? .held : .pending), entry)
     }
 }

@@ -42,7 +42,7 @@ extension Engine {
     ///
     /// Captures that an earlier process staged are routed first, under that process's configuration.
     func carryOutSwitch() throws {
-        var batch = CaptureBatch(context: context, runners: runners, hearing: Hearing(plan))
+        var batch = CaptureBatch(context: context, runners: runners, recipients: Recipients(plan))
         var placed: [Int64] = []
         try context.transaction(.full) {
             // First, so that captures that are routed now are sent for real.
@@ -71,7 +71,7 @@ extension Engine {
     /// - Returns: The number of operations that are no longer pending at the provider.
     /// - Throws: ``SwitchRefusal`` if no provider accepts some of them. Nothing has moved then.
     package func retarget(from name: String) throws -> Int {
-        let before = try context.store.pendingCount(provider: name)
+        let before = try context.store.operations.pendingCount(provider: name)
         try context.transaction(.full) {
             try context.requireLease()
             let others = try findChanges().filter { $0.name != name }
@@ -86,11 +86,11 @@ extension Engine {
             )
             if let refusal = lost.refusal { throw refusal }
         }
-        return try before - context.store.pendingCount(provider: name)
+        return try before - context.store.operations.pendingCount(provider: name)
     }
 
     private func findChanges() throws -> [Change] {
-        let known = Dictionary(try context.store.providers().map { ($0.name, $0) }) { first, _ in first }
+        let known = Dictionary(try context.store.state.providers().map { ($0.name, $0) }) { first, _ in first }
         let configured = zip(runners, plan.providers).map { ($0 as Runner?, $1 as RoutingPlan.Provider?) }
         let gone = known.keys.sorted().filter { name in !runners.contains { $0.name == name } }
         let candidates = configured.map { ($0.1?.name ?? "", $0.0, $0.1) } + gone.map { ($0, nil, nil) }
@@ -98,7 +98,7 @@ extension Engine {
             let record = known[name]
             // A provider that the configuration no longer named has not received its unregistration yet.
             let wasReceiving = record?.state == "live" || (record?.state == "gone" && provider?.isRouted != true)
-            let remembered = try context.store.meta(Self.shareKey(name)).flatMap(Share.init(text:)) ?? .all
+            let remembered = try context.store.state.meta(Self.shareKey(name)).flatMap(Share.init(text:)) ?? .all
             return Change(
                 name: name,
                 record: record,
@@ -124,16 +124,16 @@ extension Engine {
             return
         }
         if provider.sendsShadowRequests, isNew, change.record != nil {
-            let pending = try context.store.pendingCount(provider: change.name)
+            let pending = try context.store.operations.pendingCount(provider: change.name)
             guard pending == 0, change.old.isNone else {
                 throw SwitchRefusal(shadowing: change.name, pending: pending)
             }
             // The memory about the real account does not apply to the sandbox.
-            try context.store.clearProviderState(change.name)
+            try context.store.state.clearProvider(change.name)
         }
         guard isNew || joins else { return try placeAgainIfChanged(change) }
         try placeAgainIfChanged(change)
-        try context.store.setProvider(
+        try context.store.state.setProvider(
             ProviderRecord(
                 name: change.name,
                 adapter: runner.descriptor.id.rawValue,
@@ -143,7 +143,7 @@ extension Engine {
                 settingsDigest: provider.settingsDigest
             )
         )
-        try context.store.setMeta(Self.shareKey(change.name), change.new.text)
+        try context.store.state.setMeta(Self.shareKey(change.name), change.new.text)
         try forEachSnapshot { subject, snapshot in
             guard provider.sendsShadowRequests || change.joins(snapshot.contact, subject) else { return }
             try context.takeBackUnregisters(runner, of: subject)
@@ -160,8 +160,8 @@ extension Engine {
     /// Whether an operation with a contact is pending for a subject at any provider.
     private func hasPending(of subject: Subject) throws -> Bool {
         var isFound = false
-        for record in try context.store.providers() where !isFound {
-            try context.store.forEachRow(provider: record.name, subject: subject.rawValue) { row in
+        for record in try context.store.state.providers() where !isFound {
+            try context.store.queues.forEachRow(provider: record.name, subject: subject.rawValue) { row in
                 isFound = isFound || (try? EngagementOperation(jsonBytes: row.operation.body))?.contact != nil
             }
         }
@@ -175,12 +175,12 @@ extension Engine {
         wasLeft: Bool
     ) throws {
         guard var replaced = record, replaced.adapter != descriptor.id.rawValue else { return }
-        let pending = try context.store.pendingCount(provider: replaced.name)
+        let pending = try context.store.operations.pendingCount(provider: replaced.name)
         guard pending == 0, wasLeft else { throw SwitchRefusal(replacing: replaced, pending: pending) }
-        try context.store.clearProviderState(replaced.name)
+        try context.store.state.clearProvider(replaced.name)
         (replaced.adapter, replaced.stateVersion) = (descriptor.id.rawValue, descriptor.stateVersion)
         replaced.suspended = nil
-        try context.store.setProvider(replaced)
+        try context.store.state.setProvider(replaced)
         record = replaced
     }
 
@@ -192,7 +192,7 @@ extension Engine {
         try runner.examineAgain()
         try registerAgain(change, runner)
         record.settingsDigest = provider.settingsDigest
-        try context.store.setProvider(record)
+        try context.store.state.setProvider(record)
     }
 
     /// Registers installations and people again if the settings name another account of the vendor. The registration comes
@@ -212,9 +212,11 @@ extension Engine {
     /// for them.
     private func noteUnnamed(_ names: [String]) throws {
         let text = names.isEmpty ? nil : JSONValue.array(names.map(JSONValue.string)).text
-        if try context.store.meta(Self.unnamedKey) != text { try context.store.setMeta(Self.unnamedKey, text) }
+        if try context.store.state.meta(Self.unnamedKey) != text {
+            try context.store.state.setMeta(Self.unnamedKey, text)
+        }
         for name in names {
-            let count = try context.store.pendingCount(provider: name)
+            let count = try context.store.operations.pendingCount(provider: name)
             guard count > 0 else { continue }
             context.emit([.noticed(provider: name, FindingRow.Engine.providerGone.at(detail: "\(count)"))])
         }
@@ -224,7 +226,7 @@ extension Engine {
 
     /// Returns the providers in the outbox that the configuration of the last start did not name.
     static func unnamed(in store: OutboxStore) throws -> Set<String> {
-        let names = try store.meta(unnamedKey).flatMap { try? JSONValue(parsing: $0) }?.array ?? []
+        let names = try store.state.meta(unnamedKey).flatMap { try? JSONValue(parsing: $0) }?.array ?? []
         return Set(names.compactMap(\.string))
     }
 
@@ -237,9 +239,9 @@ extension Engine {
         if change.new.isNone, var record = change.record {
             record.state = change.state
             if let provider = change.provider { record.settingsDigest = provider.settingsDigest }
-            try context.store.setProvider(record)
+            try context.store.state.setProvider(record)
             // A routed provider with an empty share counts as having no contacts when its share grows again.
-            if record.state == "live" { try context.store.setMeta(Self.shareKey(change.name), change.new.text) }
+            if record.state == "live" { try context.store.state.setMeta(Self.shareKey(change.name), change.new.text) }
         }
         if plan.onSwitch != .drain { try retarget(change, to: all, plan.onSwitch, &lost) }
         try retargetHeld(change, to: all)
@@ -259,16 +261,16 @@ extension Engine {
         let takers = try takers(behind: change, all)
         // A provider that the configuration does not name may be named again.
         guard change.runner != nil || !takers.isEmpty else { return }
-        try context.store.forEachRow(provider: change.name, subject: nil) { row in
+        try context.store.queues.forEachRow(provider: change.name, subject: nil) { row in
             guard row.hold != nil, let operation = try? EngagementOperation(jsonBytes: row.operation.body),
                 change.leaves(operation.contact, operation.subject)
             else { return }
             let snapshot = try context.snapshot(of: operation.subject)
             var isTaken = false
             for taker in examined(operation, snapshot, takers) where !taker.refuses {
-                let hearing = try context.store.hearing(of: row.operation.id, provider: taker.runner.name)
-                isTaken = isTaken || hearing != .refused
-                if hearing == .none { try move(operation, row.operation.sequence, to: taker, snapshot, isLost: false) }
+                let mark = try context.store.deliveryMarks.mark(of: row.operation.id, provider: taker.runner.name)
+                isTaken = isTaken || mark != .rejected
+                if mark == .none { try move(operation, row.operation.sequence, to: taker, snapshot, isLost: false) }
             }
             if isTaken { return try end(row, operation, from: change.name, takers.map(\.runner.name)) }
             try context.rejectHeld(row, at: change.name)
@@ -313,7 +315,7 @@ extension Engine {
         let takers = try takers(behind: change, all)
         guard !takers.isEmpty else { return }
         // A request that was only noted moves with its operations if the configuration allows that.
-        let journal = try context.store.journal(provider: change.name)
+        let journal = try context.store.state.journal(provider: change.name)
             .filter { !$0.request.isEmpty || plan.onUnacknowledged == .keep }
         let journaled = Set(journal.flatMap(\.operations))
         var changes: Set<Int64> = []
@@ -321,7 +323,7 @@ extension Engine {
             guard row.step == nil, !journaled.contains(row.operation.id) else { return }
             changes.insert(row.operation.sequence)
         }
-        try context.store.forEachRow(provider: change.name, subject: nil) { row in
+        try context.store.queues.forEachRow(provider: change.name, subject: nil) { row in
             // An operation that may have been processed stays. The new provider receives the resulting state with the
             // snapshot.
             let mayBeDone = row.requests.contains(.uncertain) && policy == .retarget && plan.onUnacknowledged == .keep
@@ -347,11 +349,11 @@ extension Engine {
             let examined = examined(operation, snapshot, takers)
             // A push of the old vendor does not concern other vendors and stays.
             if examined.isEmpty { return }
-            let hearings = try examined.map { taker in
-                try context.store.hearing(of: row.operation.id, provider: taker.runner.name)
+            let marks = try examined.map { taker in
+                try context.store.deliveryMarks.mark(of: row.operation.id, provider: taker.runner.name)
             }
-            let addedProviders = zip(examined, hearings).filter { $0.1 == .none }.map(\.0)
-            let hasTaker = hearings.contains(.taken) || addedProviders.contains { !$0.refuses }
+            let addedProviders = zip(examined, marks).filter { $0.1 == .none }.map(\.0)
+            let hasTaker = marks.contains(.received) || addedProviders.contains { !$0.refuses }
             let isLost = policy == .retarget && !hasTaker
             if isLost, plan.onLoss == .refuse {
                 try lost.add(operation, from: change.name, examined.map { ($0.runner.name, try whyNot($0, operation)) })
@@ -366,7 +368,7 @@ extension Engine {
     /// Calls a closure with the log-ins, log-outs and identifications that are pending at a provider, in order of capture.
     private func forEachPersonChange(at provider: String, _ body: (OutboxRow) -> Void) throws {
         let kinds = [Action.Kind.identify, .switchContact].map(\.rawValue)
-        try context.store.forEachRow(provider: provider, subject: nil) { row in
+        try context.store.queues.forEachRow(provider: provider, subject: nil) { row in
             if kinds.contains(row.kind ?? "") { body(row) }
         }
     }
@@ -377,7 +379,7 @@ extension Engine {
     /// Returns a provider's findings against an operation: its present ones, or those of the earlier rejection.
     private func whyNot(_ taker: Taker, _ operation: EngagementOperation) throws -> [Finding] {
         guard !taker.refuses else { return taker.findings }
-        let rejects = try context.store.rejects(provider: taker.runner.name, id: operation.id.rawValue)
+        let rejects = try context.store.rejects.list(provider: taker.runner.name, id: operation.id.rawValue)
         return rejects.compactMap { try? Finding(jsonBytes: $0.finding) }
     }
 
@@ -393,11 +395,11 @@ extension Engine {
         guard taker.joins || operation.action.kind == .track || isLost else { return }
         if let change = snapshot.personChanges.last, sequence > change,
             taker.joins || taker.lastPersonChange.map({ $0 > sequence }) ?? false,
-            try context.store.row(Int64(change), provider: taker.runner.name) == nil
+            try context.store.queues.row(Int64(change), provider: taker.runner.name) == nil
         {
             try context.createPersonChange(of: operation.subject, snapshot, taker.runner)
         }
-        try context.store.count(provider: taker.runner.name, term: "created", code: "retargeted", by: 1)
+        try context.store.accounts.count(provider: taker.runner.name, term: "created", code: "retargeted", by: 1)
         _ = try context.enter(
             operation,
             sequence,
@@ -414,7 +416,7 @@ extension Engine {
         from old: String,
         _ takers: [String]
     ) throws {
-        try context.store.end(
+        try context.store.settlement.complete(
             provider: old,
             sequence: row.operation.sequence,
             term: OperationOutcome.Term.moved.rawValue,
@@ -426,8 +428,8 @@ extension Engine {
 
     /// Ends a shadow run: pending operations end as shadowed, and the sandbox's memory is deleted.
     private func endShadowRun(_ change: Change) throws {
-        try context.store.forEachRow(provider: change.name, subject: nil) { row in
-            try context.store.end(
+        try context.store.queues.forEachRow(provider: change.name, subject: nil) { row in
+            try context.store.settlement.complete(
                 provider: change.name,
                 sequence: row.operation.sequence,
                 term: OperationOutcome.Term.shadowed.rawValue,
@@ -435,15 +437,15 @@ extension Engine {
                 at: context.date.milliseconds
             )
         }
-        try context.store.clearProviderState(change.name)
+        try context.store.state.clearProvider(change.name)
         // Late pushes without a route do not belong to the shadow run, so they must not be ended with it again.
         guard var record = change.record else { return }
         record.state = "left"
-        try context.store.setProvider(record)
+        try context.store.state.setProvider(record)
     }
 
     private func forEachSnapshot(_ body: (Subject, SubjectSnapshot) throws -> Void) throws {
-        try context.store.forEachSnapshot { subject, bytes in
+        try context.store.state.forEachSnapshot { subject, bytes in
             let subject = Subject(rawValue: subject)
             if let snapshot = try context.snapshot(bytes, of: subject) { try body(subject, snapshot) }
         }

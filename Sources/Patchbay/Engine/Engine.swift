@@ -10,7 +10,7 @@ package final class Engine {
     let context: EngineContext
     let plan: RoutingPlan
     /// The routes of new captures, stored with them for the engine that will route them.
-    private(set) lazy var routes = Hearing(plan).text(plan)
+    private(set) lazy var routes = Recipients(plan).text(plan)
     private(set) var runners: [Runner] = []
     /// The number of the last outcome in the history that this engine has reported or knows.
     private var reportedHistoryEnd: Int64
@@ -31,7 +31,7 @@ package final class Engine {
         bounds = OutboxBounds(limits)
         let gate = ConsentGate(required: plan.requiredConsent)
         context = try EngineContext(store: store, host: host, gate: gate, credentials: credentials)
-        reportedHistoryEnd = try store.historyEnd()
+        reportedHistoryEnd = try store.history.end()
         for provider in plan.providers {
             let runner = Runner(name: provider.name, driver: provider.adapter.driver, context: context)
             runner.isPaused = provider.mode == .paused
@@ -59,7 +59,7 @@ package final class Engine {
     /// Sets the store up for this engine, also after another engine over it was refused.
     private func takeStore() {
         context.listen()
-        store.rejectLimit = bounds.limits.rejects
+        store.rejects.limit = bounds.limits.rejects
     }
 
     /// The engine's timeline.
@@ -99,7 +99,7 @@ package final class Engine {
 
     private func takeLease() throws -> Bool {
         // The lease of a process that is known to be dead is taken at once, without waiting for its end.
-        let epoch = try context.store.acquireLease(
+        let epoch = try context.store.lease.acquire(
             owner: context.host.process,
             now: context.date.milliseconds,
             uptime: context.host.uptime().milliseconds,
@@ -125,7 +125,7 @@ package final class Engine {
     /// Renews the right to deliver. Call it about every ten seconds. Returns false if another process has taken it.
     package func renewLease() throws -> Bool {
         guard let epoch = context.epoch else { return try start() }
-        let isHeld = try context.store.renewLease(
+        let isHeld = try context.store.lease.renew(
             owner: context.host.process,
             epoch: epoch,
             now: context.date.milliseconds,
@@ -138,7 +138,7 @@ package final class Engine {
     /// Gives up requests in flight, because another process delivers now.
     private func loseLease() {
         context.epoch = nil
-        reportedHistoryEnd = max(reportedHistoryEnd, store.newestHistoryNumber)
+        reportedHistoryEnd = max(reportedHistoryEnd, store.history.newestNumber)
         for runner in runners { runner.abandon() }
     }
 
@@ -149,7 +149,7 @@ package final class Engine {
     package func endingsElsewhere() throws -> [EngineEvent] {
         var events: [EngineEvent] = []
         while events.isEmpty {
-            let page = try store.endings(behind: reportedHistoryEnd, limit: 256)
+            let page = try store.history.outcomes(after: reportedHistoryEnd, limit: 256)
             guard let last = page.last else { break }
             for stored in page {
                 guard let outcome = OperationOutcome(stored) else { continue }
@@ -174,7 +174,7 @@ package final class Engine {
         // wait.
         try? placeStagedCaptures()
         try? settleAnswers()
-        try? store.carryOutEndingsNow()
+        try? store.settlement.applyNoted()
         // If the file cannot be released, the right to deliver is kept, too, and requests in flight stay known.
         try store.suspend { restLease() }
         stagedCaptures.look()
@@ -184,9 +184,9 @@ package final class Engine {
     private func restLease() {
         guard let epoch = context.epoch else { return }
         (context.epoch, epochBefore) = (nil, epoch)
-        reportedHistoryEnd = max(reportedHistoryEnd, store.newestHistoryNumber)
+        reportedHistoryEnd = max(reportedHistoryEnd, store.history.newestNumber)
         // If this fails, the lease expires.
-        try? store.releaseLease(owner: context.host.process, epoch: epoch)
+        try? store.lease.release(owner: context.host.process, epoch: epoch)
     }
 
     /// Opens the outbox again, and delivers unless another process does.
@@ -223,10 +223,10 @@ package final class Engine {
         // Replies that cannot be stored even now are requested again by the next process.
         try? settleAnswers()
         guard let epoch = context.epoch else { return }
-        try? store.carryOutEndingsNow()
+        try? store.settlement.applyNoted()
         for runner in runners { try? runner.keepWaits() }
         loseLease()
-        try context.store.releaseLease(owner: context.host.process, epoch: epoch)
+        try context.store.lease.release(owner: context.host.process, epoch: epoch)
     }
 
     // MARK: Capture
@@ -238,7 +238,7 @@ package final class Engine {
     /// - Returns: The effects of the erasures among the captures.
     @discardableResult
     package func commit(_ captures: [Capture], forgetting contact: String? = nil) throws -> [Erasure] {
-        var batch = CaptureBatch(context: context, runners: runners, hearing: Hearing(plan))
+        var batch = CaptureBatch(context: context, runners: runners, recipients: Recipients(plan))
         var placed: [Int64] = []
         try placing(.full, &batch, captures.map(\.operation)) { batch in
             placed = try placeWaiting(&batch)
@@ -286,7 +286,7 @@ package final class Engine {
     ) throws {
         do {
             try context.transaction(durability) {
-                let last = try store.newestSequence()
+                let last = try store.captures.newestSequence()
                 try body()
                 try bounds.makeRoom(for: operations, behind: last, context, runners)
             }
@@ -475,7 +475,7 @@ package final class Engine {
         try runners.map { runner in
             ProviderStanding(
                 provider: runner.name,
-                pending: try context.store.pendingCount(provider: runner.name),
+                pending: try context.store.operations.pendingCount(provider: runner.name),
                 suspended: runner.suspended,
                 waits: runner.reasons
             )

@@ -29,17 +29,17 @@ final class EngineContext {
     ) throws {
         (self.store, self.host, self.gate, self.credentials) = (store, host, gate, credentials)
         shadowRuns = ShadowRunBook(store)
-        timeline = Timeline(after: try store.meta("timeline"), on: host)
+        timeline = Timeline(after: try store.state.meta("timeline"), on: host)
     }
 
     /// Subscribes to the store's callbacks. With several engines over one store, the last one that was started receives them.
     func listen() {
-        store.date = { [host] in host.date().milliseconds }
-        store.onLoss = { [weak self] provider, id in
+        store.quarantine.date = { [host] in host.date().milliseconds }
+        store.quarantine.onLoss = { [weak self] provider, id in
             let outcome = OperationOutcome(.quarantined, finding: FindingRow.Engine.rowDamaged.at())
             self?.emit([.ended(OperationID(rawValue: id), provider: provider, outcome)])
         }
-        store.onForgotten = { [weak self] provider, count in
+        store.rejects.onForgotten = { [weak self] provider, count in
             let finding = FindingRow.Engine.rejectsForgotten.at(detail: "\(count)")
             self?.emit([.noticed(provider: provider, finding)])
         }
@@ -73,7 +73,7 @@ final class EngineContext {
         do {
             try store.transaction(durability, appends: appends) {
                 try body()
-                if isMarked { try store.setMeta("timeline", timeline.mark(on: host)) }
+                if isMarked { try store.state.setMeta("timeline", timeline.mark(on: host)) }
             }
             if isMarked { lastMark = now }
         } catch {
@@ -93,7 +93,7 @@ final class EngineContext {
 
     /// Throws if another process has taken over, in which case this process must not store outcomes.
     func requireLease() throws {
-        guard let epoch, try store.leaseEpoch() == epoch else { throw LeaseLost() }
+        guard let epoch, try store.lease.epoch() == epoch else { throw LeaseLost() }
     }
 
     /// Emits events to the app once the current transaction has committed.
@@ -130,7 +130,7 @@ final class EngineContext {
         if let snapshot = keptSnapshots.snapshots[subject], try keptSnapshots.version == store.foreignVersion() {
             return snapshot
         }
-        return try store.snapshot(subject: subject.rawValue).flatMap { try snapshot($0, of: subject) }
+        return try store.state.snapshot(subject: subject.rawValue).flatMap { try snapshot($0, of: subject) }
     }
 
     /// Returns the snapshot of a subject for a plan. It is cached for the next plan, so call this outside of transactions
@@ -155,7 +155,7 @@ final class EngineContext {
     /// Decodes a stored snapshot; nil if it had to be set aside.
     func snapshot(_ stored: [UInt8], of subject: Subject) throws -> SubjectSnapshot? {
         if let snapshot = try? SubjectSnapshot(jsonBytes: stored) { return snapshot }
-        try store.setSnapshotAside(subject: subject.rawValue)
+        try store.quarantine.setSnapshotAside(subject: subject.rawValue)
         emit([.setAside(FindingRow.Engine.snapshotUnreadable.at())])
         return nil
     }
@@ -173,8 +173,8 @@ final class EngineContext {
             appState: cause.appState,
             action: action
         )
-        let sequence = try store.insert(OutboxOperation(operation, since: now))
-        try store.count(provider: runner.name, term: "created", code: "followUp", by: 1)
+        let sequence = try store.captures.insert(OutboxOperation(operation, since: now))
+        try store.accounts.count(provider: runner.name, term: "created", code: "followUp", by: 1)
         let snapshot = try snapshot(of: cause.subject)
         let isLeft = runner.isUnrouted || !runner.share.holds(snapshot.contact, on: cause.subject)
         let entry = try enter(
@@ -186,7 +186,7 @@ final class EngineContext {
             keepsRejects: false,
             mayWait: !isLeft
         )
-        try store.discardIfUnrouted(sequence)
+        try store.operations.discardIfUnrouted(sequence)
         return entry
     }
 
@@ -210,10 +210,10 @@ final class EngineContext {
         operation.contact = contact ?? operation.contact
         let findings = runner.examine(operation)
         if findings.contains(where: { $0.severity == .foreign }) { return nil }
-        let sequence = try store.insert(OutboxOperation(operation, since: now), at: place)
-        try store.count(provider: runner.name, term: "created", code: reason, by: 1)
+        let sequence = try store.captures.insert(OutboxOperation(operation, since: now), at: place)
+        try store.accounts.count(provider: runner.name, term: "created", code: reason, by: 1)
         let entry = try enter(operation, sequence, runner, snapshot, findings: findings, keepsRejects: false)
-        try store.discardIfUnrouted(sequence)
+        try store.operations.discardIfUnrouted(sequence)
         return entry
     }
 
@@ -227,7 +227,7 @@ final class EngineContext {
         var contacts = [snapshot.contact]
         if runner.descriptor.delivery.usesCredentials, runner.descriptor.memory == .lane {
             contacts = try runner.registeredContacts(subject, snapshot)
-            try store.forEachRow(provider: runner.name, subject: subject.rawValue) { row in
+            try store.queues.forEachRow(provider: runner.name, subject: subject.rawValue) { row in
                 guard row.kind != nil, let operation = try? EngagementOperation(jsonBytes: row.operation.body) else {
                     return
                 }
@@ -274,12 +274,14 @@ final class EngineContext {
     /// The number before that change is reserved for it. An operation with that number for another provider is used again.
     func createPersonChange(of subject: Subject, _ snapshot: SubjectSnapshot, _ runner: Runner) throws {
         guard let place = snapshot.personChanges.last.map({ Int64($0 - 1) }),
-            try store.row(place, provider: runner.name) == nil
+            try store.queues.row(place, provider: runner.name) == nil
         else { return }
-        if let other = try store.routes(of: place).providers.first, let row = try store.row(place, provider: other) {
-            guard try store.hearing(of: row.operation.id, provider: runner.name) == .none else { return }
+        if let other = try store.operations.routes(of: place).providers.first,
+            let row = try store.queues.row(place, provider: other)
+        {
+            guard try store.deliveryMarks.mark(of: row.operation.id, provider: runner.name) == .none else { return }
             let earlier = try EngagementOperation(jsonBytes: row.operation.body)
-            try store.count(provider: runner.name, term: "created", code: "snapshot", by: 1)
+            try store.accounts.count(provider: runner.name, term: "created", code: "snapshot", by: 1)
             _ = try enter(earlier, place, runner, snapshot, findings: runner.examine(earlier), keepsRejects: false)
             return
         }
@@ -320,15 +322,15 @@ final class EngineContext {
     /// Withdraws a provider's pending unregistrations of a subject, because it receives the subject again.
     func takeBackUnregisters(_ runner: Runner, of subject: Subject) throws {
         var journaled: Set<String>?
-        try store.forEachRow(provider: runner.name, subject: subject.rawValue) { row in
+        try store.queues.forEachRow(provider: runner.name, subject: subject.rawValue) { row in
             guard row.step == nil, let operation = try? EngagementOperation(jsonBytes: row.operation.body),
                 operation.action == .unregister
             else { return }
-            let inFlight = try journaled ?? Set(store.journal(provider: runner.name).flatMap(\.operations))
+            let inFlight = try journaled ?? Set(store.state.journal(provider: runner.name).flatMap(\.operations))
             journaled = inFlight
             guard !inFlight.contains(row.operation.id) else { return }
             let outcome = OperationOutcome(.superseded)
-            try store.end(
+            try store.settlement.complete(
                 provider: runner.name,
                 sequence: row.operation.sequence,
                 term: outcome.term.rawValue,
@@ -351,7 +353,7 @@ final class EngineContext {
     /// Ends a stored operation and reports the outcome. A later reply of the vendor does not change it. With `keepsReject`,
     /// the operation can be replayed.
     func end(_ row: OutboxRow, _ provider: String, _ outcome: OperationOutcome, keepsReject: Bool = false) throws {
-        try store.end(
+        try store.settlement.complete(
             provider: provider,
             sequence: row.operation.sequence,
             term: outcome.term.rawValue,
@@ -372,8 +374,9 @@ final class EngineContext {
     /// Ends held registrations of an installation that a later one replaces. Released after it, they would restore outdated
     /// data.
     private func supersedeHeld(by device: Device, _ sequence: Int64, of subject: Subject, _ runner: Runner) throws {
-        guard try store.holds(subject: subject.rawValue).contains(where: { $0.provider == runner.name }) else { return }
-        try store.forEachRow(provider: runner.name, subject: subject.rawValue) { row in
+        guard try store.operations.holds(subject: subject.rawValue).contains(where: { $0.provider == runner.name })
+        else { return }
+        try store.queues.forEachRow(provider: runner.name, subject: subject.rawValue) { row in
             guard row.hold != nil, row.operation.sequence < sequence,
                 let operation = try? EngagementOperation(jsonBytes: row.operation.body),
                 case .registerDevice(let earlier) = operation.action,
@@ -411,7 +414,7 @@ final class EngineContext {
         }
         if isShadowed, runner.shadow == .inside { end = end ?? OperationOutcome(.shadowed) }
         end = end.map { runner.booked($0, isEntering: isShadowed) }
-        try store.enter(
+        try store.captures.enter(
             sequence,
             provider: runner.name,
             lane: place.lane,
@@ -426,7 +429,7 @@ final class EngineContext {
             let ready = hold == nil ? LaneEntry(sequence: sequence, queue: place.queue) : nil
             return Entry(lane: place.lane, end: nil, ready: ready)
         }
-        try store.end(
+        try store.settlement.complete(
             provider: runner.name,
             sequence: sequence,
             term: end.term.rawValue,

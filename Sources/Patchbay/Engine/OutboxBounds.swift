@@ -71,10 +71,10 @@ struct OutboxBounds {
 
     /// Whether the outbox has room for additional usage.
     func haveRoom(for more: OutboxUsage, _ context: EngineContext) throws -> Bool {
-        try !isExceeded(context.store.usage() + more)
+        try !isExceeded(context.store.accounts.usage() + more)
     }
 
-    private func isExceeded(_ context: EngineContext) throws -> Bool { try isExceeded(context.store.usage()) }
+    private func isExceeded(_ context: EngineContext) throws -> Bool { try isExceeded(context.store.accounts.usage()) }
 
     private func isExceeded(_ usage: OutboxUsage) -> Bool {
         usage.operations > Int64(limits.operations) || usage.size > Int64(limits.bytes)
@@ -103,7 +103,7 @@ struct OutboxBounds {
             var (last, left) = (start, count)
             while left > 0 {
                 let size = min(left, pageSize)
-                let page = try context.store.operations(behind: last, limit: size)
+                let page = try context.store.operations.list(after: last, limit: size)
                 for operation in page {
                     guard try ended.contains(operation.sequence) || isWanted(operation) else { return last }
                     last = operation.sequence
@@ -121,7 +121,7 @@ struct OutboxBounds {
             let others = try operation.group.map { try members(of: $0, behind: operation) } ?? []
             for other in others { guard try mayGo(other) else { return } }
             for member in [operation] + others {
-                for provider in try context.store.routes(of: member.sequence).providers {
+                for provider in try context.store.operations.routes(of: member.sequence).providers {
                     try end(member, on: provider)
                 }
                 if member.sequence != operation.sequence { ended.insert(member.sequence) }
@@ -130,7 +130,7 @@ struct OutboxBounds {
 
         private func end(_ operation: OutboxOperation, on provider: String) throws {
             let outcome = OperationOutcome(.dropped, finding: finding)
-            let isEnded = try context.store.end(
+            let isEnded = try context.store.settlement.complete(
                 provider: provider,
                 sequence: operation.sequence,
                 term: outcome.term.rawValue,
@@ -143,7 +143,7 @@ struct OutboxBounds {
 
         private mutating func mayGo(_ operation: OutboxOperation) throws -> Bool {
             guard let body = try? EngagementOperation(jsonBytes: operation.body), body.action.kind == .track,
-                try !context.store.routes(of: operation.sequence).areBegun,
+                try !context.store.operations.routes(of: operation.sequence).areBegun,
                 !runners.contains(where: { $0.isCommitted(body.id) })
             else { return false }
             return try !journaledOperations().contains(operation.id)
@@ -152,8 +152,10 @@ struct OutboxBounds {
         private mutating func journaledOperations() throws -> Set<String> {
             if let journaled { return journaled }
             var found: Set<String> = []
-            for provider in try context.store.providers() {
-                for entry in try context.store.journal(provider: provider.name) { found.formUnion(entry.operations) }
+            for provider in try context.store.state.providers() {
+                for entry in try context.store.state.journal(provider: provider.name) {
+                    found.formUnion(entry.operations)
+                }
             }
             journaled = found
             return found
@@ -164,7 +166,7 @@ struct OutboxBounds {
         private func members(of group: String, behind first: OutboxOperation) throws -> [OutboxOperation] {
             var (members, last): ([OutboxOperation], Int64) = ([], first.sequence)
             while true {
-                let page = try context.store.operations(of: first.subject, behind: last, limit: pageSize)
+                let page = try context.store.operations.list(of: first.subject, after: last, limit: pageSize)
                 let found = page.filter { $0.group == group }
                 members += found
                 guard let end = page.last, !found.isEmpty else { return members }

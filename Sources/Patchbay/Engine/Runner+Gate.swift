@@ -63,17 +63,17 @@ extension Runner {
     /// Stores the use of a slow rate in the current transaction.
     func storeRate() throws {
         guard let rateGate, hasSlowRate else { return }
-        try context.store.setMeta("rate.\(name)", String(rateGate.fullAt.milliseconds))
+        try context.store.state.setMeta("rate.\(name)", String(rateGate.fullAt.milliseconds))
     }
 
     /// Restores the rate and the outage that an earlier process stored.
     func restoreGates() throws {
-        breaker = Breaker(text: try context.store.meta("breaker.\(name)"))
+        breaker = Breaker(text: try context.store.state.meta("breaker.\(name)"))
         guard let rate else { return }
         rateGate = RateGate(rate, at: context.now)
         guard rate.interval >= .seconds(1) else { return }
         // A slow rate is stored with each request. If none is stored, no request was sent.
-        let stored = try context.store.meta("rate.\(name)").flatMap(Int64.init)
+        let stored = try context.store.state.meta("rate.\(name)").flatMap(Int64.init)
         rateGate?.fullAt = stored.map(Instant.init(milliseconds:)) ?? context.now
     }
 
@@ -114,7 +114,7 @@ extension Runner {
 
     private func save(_ before: Breaker) throws {
         guard breaker.outage != before.outage || breaker.cause != before.cause else { return }
-        try store { try context.store.setMeta("breaker.\(name)", breaker.text) }
+        try store { try context.store.state.setMeta("breaker.\(name)", breaker.text) }
     }
 
     /// Returns the reason that an exchange failed: host, status or cause, and the remedy.

@@ -15,7 +15,7 @@ extension Runner {
     /// Reads a lane's closed queues from the outbox, if that has not been done.
     func readWaits(of lane: Lane) throws {
         guard !lane.isRead else { return }
-        lane.waits.closings = try context.store.closings(provider: name, lane: lane.key)
+        lane.waits.closings = try context.store.closedQueues.closings(provider: name, lane: lane.key)
         lane.isRead = true
     }
 
@@ -32,13 +32,13 @@ extension Runner {
             try context.requireLease()
             try openWoken(lane, &waits)
             guard isDue else { return }
-            opened = try context.store.openDueQueues(
+            opened = try context.store.closedQueues.openDue(
                 provider: name,
                 lane: lane.key,
                 at: now.milliseconds,
                 limit: max(descriptor.delivery.window, Self.portion)
             )
-            try context.store.refresh(&waits.closings, provider: name, lane: lane.key)
+            try context.store.closedQueues.refresh(&waits.closings, provider: name, lane: lane.key)
         }
         (lane.waits, lane.isWoken) = (waits, false)
         guard !opened.isEmpty else { return }
@@ -50,16 +50,16 @@ extension Runner {
     /// Opens the queues of a wake that has arrived, inside the caller's transaction.
     func openWoken(_ lane: Lane, _ waits: inout Lane.Waits) throws {
         guard lane.mayOpenWoken else { return }
-        try context.store.openWokenQueues(provider: name, lane: lane.key, timed: lane.opensTimed)
+        try context.store.closedQueues.openWoken(provider: name, lane: lane.key, timed: lane.opensTimed)
         waits.closings.noteOpened(timed: lane.opensTimed)
         for (queue, when) in lane.spared { try close(queue, when, in: lane, &waits) }
-        try context.store.refresh(&waits.closings, provider: name, lane: lane.key)
+        try context.store.closedQueues.refresh(&waits.closings, provider: name, lane: lane.key)
     }
 
     /// Closes a queue, inside the caller's transaction.
     func close(_ queue: String, _ when: When, in lane: Lane, _ waits: inout Lane.Waits) throws {
         let until = when.until?.milliseconds
-        try context.store.setBlock(
+        try context.store.closedQueues.close(
             provider: name,
             lane: lane.key,
             queue: queue,

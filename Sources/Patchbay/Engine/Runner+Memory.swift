@@ -63,7 +63,7 @@ extension Runner {
         // While a request is in flight, the process may know more than is stored.
         let isKnownInFlight = lanes[key]?.uncertainty.map { $0.full.afterDenial(of: scopes) != $0.full } ?? false
         guard rest != known || isKnownInFlight else { return false }
-        try context.store.setMeta(Self.denialsKey, String((denials().flatMap { Int($0) } ?? 0) + 1))
+        try context.store.state.setMeta(Self.denialsKey, String((denials().flatMap { Int($0) } ?? 0) + 1))
         if rest != known { try save(rest, key: stored.key) }
         return true
     }
@@ -74,7 +74,7 @@ extension Runner {
     /// - Returns: Whether anything is stored. Unreadable memory is removed.
     func erase(lane key: String) throws -> Bool {
         guard descriptor.memory == .lane, let stored = try storedMemory(of: key) else { return false }
-        try context.store.setMeta(Self.denialsKey, String((denials().flatMap { Int($0) } ?? 0) + 1))
+        try context.store.state.setMeta(Self.denialsKey, String((denials().flatMap { Int($0) } ?? 0) + 1))
         try saveErased((try? driver.memory(stored.body))?.afterErase, lane: key)
         return true
     }
@@ -85,7 +85,7 @@ extension Runner {
         guard descriptor.memory == .lane else { return [] }
         var lanes: [String] = []
         // Inside a stored text, the contact's quotes are escaped.
-        for stored in try context.store.memories(provider: name, mentioning: Array(text.dropFirst().dropLast())) {
+        for stored in try context.store.state.memories(provider: name, mentioning: Array(text.dropFirst().dropLast())) {
             guard let known = try? driver.memory(stored.body), case let rest = known.withoutContact(contact),
                 rest != known
             else { continue }
@@ -93,7 +93,7 @@ extension Runner {
             lanes.append(stored.lane)
         }
         if !lanes.isEmpty {
-            try context.store.setMeta(Self.denialsKey, String((denials().flatMap { Int($0) } ?? 0) + 1))
+            try context.store.state.setMeta(Self.denialsKey, String((denials().flatMap { Int($0) } ?? 0) + 1))
         }
         return lanes
     }
@@ -102,7 +102,7 @@ extension Runner {
     @discardableResult
     func saveErased(_ memory: Memory?, lane key: String) throws -> Bool {
         let erased = try context.erasedKey(key)
-        for stored in [key, erased] { try context.store.clearMemory(provider: name, lane: stored) }
+        for stored in [key, erased] { try context.store.state.clearMemory(provider: name, lane: stored) }
         guard let memory, try memory != driver.memory(nil) else { return false }
         try save(memory, key: erased)
         return true
@@ -112,7 +112,7 @@ extension Runner {
     private func storedMemory(of key: String) throws -> (key: String, body: [UInt8])? {
         let keys = [key, key.isEmpty ? nil : try ConsentTrail.erasedKey(key, in: context.store)].compactMap(\.self)
         for key in keys {
-            if let stored = try context.store.memory(provider: name, lane: key) { return (key, stored.body) }
+            if let stored = try context.store.state.memory(provider: name, lane: key) { return (key, stored.body) }
         }
         return nil
     }
@@ -142,12 +142,12 @@ extension Runner {
     }
 
     /// Returns the number of opt-outs that have changed memories in this outbox.
-    func denials() throws -> String? { try context.store.meta(Self.denialsKey) }
+    func denials() throws -> String? { try context.store.state.meta(Self.denialsKey) }
 
     private static let denialsKey = "denials"
 
     func save(_ memory: Memory, key: String) throws {
-        try context.store.setMemory(
+        try context.store.state.setMemory(
             provider: name,
             lane: key,
             version: descriptor.stateVersion,

@@ -25,14 +25,18 @@ extension Runner {
         var isCurrent = false
         try context.transaction(.normal, appends: true) {
             try context.requireLease()
-            isCurrent = try context.store.isCurrent(version)
+            isCurrent = try context.store.queues.isCurrent(version)
             if descriptor.memory == .lane {
                 isCurrent = try isCurrent && memoryVersion == context.store.foreignVersion()
             }
             guard isCurrent else { return }
             for pending in advanced { try store(pending) }
             if !completed.isEmpty {
-                try context.store.note(completed.map(\.record), provider: name, at: context.date.milliseconds)
+                try context.store.settlement.note(
+                    completed.map(\.record),
+                    provider: name,
+                    at: context.date.milliseconds
+                )
             }
             if after != keptMemory(of: lane) || lane.uncertainty != nil {
                 try save(after, key: memoryKey(of: lane))
@@ -40,10 +44,10 @@ extension Runner {
             guard let journaled else { return }
             if keepsNote {
                 if !advanced.isEmpty {
-                    try context.store.setJournal(provider: name, journaled.settledNote(in: lane.key))
+                    try context.store.state.setJournal(provider: name, journaled.settledNote(in: lane.key))
                 }
             } else {
-                try context.store.clearJournal(provider: name, lane: lane.key)
+                try context.store.state.clearJournal(provider: name, lane: lane.key)
             }
         }
         guard isCurrent else { return false }
@@ -92,12 +96,12 @@ extension Runner {
     /// A completed operation: its record for the history, and its event.
     private struct PlainEnd {
         let pending: Waiting
-        let record: PlainEnding
+        let record: PlainOutcome
         let event: EngineEvent
     }
 
     private func end(of pending: Waiting, _ outcome: OperationOutcome) -> PlainEnd {
-        let record = PlainEnding(
+        let record = PlainOutcome(
             sequence: pending.sequence,
             id: pending.id.rawValue,
             term: outcome.term.rawValue,
@@ -108,7 +112,7 @@ extension Runner {
 
     /// Stores the progress of an operation.
     private func store(_ pending: Waiting) throws {
-        try context.store.progress(
+        try context.store.settlement.progress(
             provider: name,
             sequence: pending.sequence,
             step: pending.step?.bytes,

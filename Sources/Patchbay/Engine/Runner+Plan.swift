@@ -51,7 +51,7 @@ extension Runner {
             if dispatch == nil, lane.hasSettledNote {
                 try context.transaction(.normal, appends: true) {
                     try context.requireLease()
-                    try context.store.clearJournal(provider: name, lane: lane.key)
+                    try context.store.state.clearJournal(provider: name, lane: lane.key)
                 }
                 lane.hasSettledNote = false
             }
@@ -187,7 +187,7 @@ extension Runner {
                             request: endpoint.isJournaled ? request.journal : [],
                             startedAt: now.milliseconds
                         )
-                        try context.store.setJournal(provider: name, entry)
+                        try context.store.state.setJournal(provider: name, entry)
                     }
                     try storeRate()
                 }
@@ -255,7 +255,7 @@ extension Runner {
         keepsReject: Bool = true
     ) throws -> Bool {
         let outcome = booked(unbooked)
-        return try context.store.end(
+        return try context.store.settlement.complete(
             provider: name,
             sequence: sequence,
             term: outcome.term.rawValue,

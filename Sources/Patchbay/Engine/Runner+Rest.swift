@@ -20,7 +20,7 @@ extension Runner {
 
     /// Returns all lanes in memory and the first of the others. A sweep loads the rest incrementally.
     func everyLane(isFlush: Bool = false) throws -> [String] {
-        let stored = try context.store.lanes(provider: name, behind: nil, limit: Self.portion)
+        let stored = try context.store.queues.lanes(provider: name, after: nil, limit: Self.portion)
         let isFlush = isFlush || sweep?.isFlush == true
         sweep =
             stored.count < Self.portion
@@ -53,7 +53,7 @@ extension Runner {
         }
         guard room > 0, let sweep, sweep.due <= now else { return }
         self.sweep?.due = now + .seconds(5)
-        let found = try context.store.lanes(provider: name, behind: sweep.last, limit: room)
+        let found = try context.store.queues.lanes(provider: name, after: sweep.last, limit: room)
         for key in found {
             let lane = lane(key)
             lane.flush = lane.flush || sweep.isFlush

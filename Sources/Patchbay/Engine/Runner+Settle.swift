@@ -149,8 +149,8 @@ extension Runner {
             // A wake that came before does not open queues that are closed now.
             try openWoken(lane, &waits)
             for (pending, _) in erased {
-                try context.store.removeRejects(provider: name, subject: pending.operation.subject.rawValue)
-                try context.store.requireSweep()
+                try context.store.rejects.remove(provider: name, subject: pending.operation.subject.rawValue)
+                try context.store.maintenance.requireSweep()
             }
             for (pending, verdict) in verdicts {
                 guard let outcome = verdict.outcome else { continue }
@@ -191,12 +191,12 @@ extension Runner {
             }
             if descriptor.memory == .lane, !erased.isEmpty {
                 isErased = try saveErased(after, lane: lane.key)
-                try context.store.forgetEmptyQueues(named: lane.key)
+                try context.store.closedQueues.openEmpty(named: lane.key)
             } else if after != before || lane.uncertainty != nil {
                 try save(after, key: memoryKey(of: lane))
             }
             if journaled != nil || lane.hasSettledNote {
-                try context.store.clearJournal(provider: name, lane: lane.key)
+                try context.store.state.clearJournal(provider: name, lane: lane.key)
             }
             if let suspension = meaning.suspension { try saveRecord { $0.suspended = suspension.jsonBytes } }
         }
@@ -289,7 +289,7 @@ extension Runner {
             (waits.reads[place].failures, waits.reads[place].refusals) = (failures, refusals)
             return (now, when)
         }
-        let isPending = try context.store.progress(
+        let isPending = try context.store.settlement.progress(
             provider: name,
             sequence: pending.sequence,
             step: step?.bytes,

@@ -9,10 +9,12 @@ extension Runner {
     func restore() throws {
         abandon()
         laneVersion = try context.store.foreignVersion()
-        if try context.store.meta(waitsKey) != nil { try store { try context.store.setMeta(waitsKey, nil) } }
+        if try context.store.state.meta(waitsKey) != nil {
+            try store { try context.store.state.setMeta(waitsKey, nil) }
+        }
         try takeUpState()
-        for entry in try context.store.journal(provider: name) where !isSuspended { try interrupt(entry) }
-        if !isSuspended, try context.store.meta(reexaminationKey) != nil { try store { try examineAgain() } }
+        for entry in try context.store.state.journal(provider: name) where !isSuspended { try interrupt(entry) }
+        if !isSuspended, try context.store.state.meta(reexaminationKey) != nil { try store { try examineAgain() } }
         try wake(lane: nil)
         try restoreGates()
     }
@@ -33,7 +35,7 @@ extension Runner {
     ///
     /// State that is newer or unreadable suspends the provider and stays unchanged.
     func takeUpState() throws {
-        let record = try context.store.providers().first { $0.name == name }
+        let record = try context.store.state.providers().first { $0.name == name }
         if let record, record.stateVersion != descriptor.stateVersion {
             guard record.stateVersion < descriptor.stateVersion else {
                 return try suspend(FindingRow.Engine.stateNewer.at())
@@ -54,15 +56,15 @@ extension Runner {
     func upgrade(from version: Int) throws {
         forgetMemories()
         try store {
-            try context.store.forEachMemory(provider: name) { memory in
+            try context.store.state.forEachMemory(provider: name) { memory in
                 let state = try driver.upgrade(JSONValue(parsing: memory.body), of: .memory, from: version)
                 try save(driver.memory(Array(state.text.utf8)), key: memory.lane)
             }
-            try context.store.forEachRow(provider: name, subject: nil) { row in
+            try context.store.queues.forEachRow(provider: name, subject: nil) { row in
                 guard let step = row.step else { return }
                 let state = try driver.upgrade(JSONValue(parsing: step), of: .step, from: version)
                 let stepNow = try driver.step(Array(state.text.utf8))
-                try context.store.progress(
+                try context.store.settlement.progress(
                     provider: name,
                     sequence: row.operation.sequence,
                     step: stepNow.bytes,
@@ -80,16 +82,16 @@ extension Runner {
     ///
     /// Operations that may have been in flight stay where their journal entry expects them.
     func placeAgain() throws {
-        let journaled = Set(try context.store.journal(provider: name).flatMap(\.operations))
-        try context.store.forEachRow(provider: name, subject: nil) { row in
+        let journaled = Set(try context.store.state.journal(provider: name).flatMap(\.operations))
+        try context.store.queues.forEachRow(provider: name, subject: nil) { row in
             let sequence = row.operation.sequence
             guard !journaled.contains(row.operation.id),
                 let operation = try? EngagementOperation(jsonBytes: row.operation.body)
             else { return }
             let place = driver.place(operation)
             guard (place.lane, place.queue) != (row.lane, row.queue) else { return }
-            try context.store.remove(provider: name, sequence: sequence)
-            try context.store.enter(
+            try context.store.operations.removeRoute(provider: name, sequence: sequence)
+            try context.store.captures.enter(
                 sequence,
                 provider: name,
                 lane: place.lane,
@@ -97,7 +99,7 @@ extension Runner {
                 hold: row.hold,
                 kind: kindName(of: operation)
             )
-            try context.store.progress(
+            try context.store.settlement.progress(
                 provider: name,
                 sequence: sequence,
                 step: row.step,
@@ -109,9 +111,9 @@ extension Runner {
     }
 
     func saveRecord(_ change: (inout ProviderRecord) -> Void) throws {
-        guard var record = try context.store.providers().first(where: { $0.name == name }) else { return }
+        guard var record = try context.store.state.providers().first(where: { $0.name == name }) else { return }
         change(&record)
-        try context.store.setProvider(record)
+        try context.store.state.setProvider(record)
     }
 
     /// Examines pending operations under the present settings, inside the caller's transaction.
@@ -119,9 +121,9 @@ extension Runner {
     /// An operation that no longer fits is rejected with its finding and kept for replay; nothing is shortened. Operations in
     /// flight are examined when their outcome is known. An unregistration is never rejected.
     func examineAgain() throws {
-        let inFlight = Set(try context.store.journal(provider: name).flatMap(\.operations))
-        try context.store.setMeta(reexaminationKey, inFlight.isEmpty ? nil : "due")
-        try context.store.forEachRow(provider: name, subject: nil) { row in
+        let inFlight = Set(try context.store.state.journal(provider: name).flatMap(\.operations))
+        try context.store.state.setMeta(reexaminationKey, inFlight.isEmpty ? nil : "due")
+        try context.store.queues.forEachRow(provider: name, subject: nil) { row in
             guard !inFlight.contains(row.operation.id),
                 let operation = try? EngagementOperation(jsonBytes: row.operation.body),
                 operation.action != .unregister,
@@ -142,8 +144,8 @@ extension Runner {
     func interrupt(_ entry: JournalEntry) throws {
         guard let endpoint = driver.endpoint(entry.endpoint), !entry.request.isEmpty else {
             return try store {
-                for row in try context.store.rows(provider: name, lane: entry.lane, ids: entry.operations) {
-                    try context.store.progress(
+                for row in try context.store.queues.rows(provider: name, lane: entry.lane, ids: entry.operations) {
+                    try context.store.settlement.progress(
                         provider: name,
                         sequence: row.operation.sequence,
                         step: row.step,
@@ -152,10 +154,10 @@ extension Runner {
                         requests: row.requests.union(.uncertain)
                     )
                 }
-                try context.store.clearJournal(provider: name, lane: entry.lane)
+                try context.store.state.clearJournal(provider: name, lane: entry.lane)
             }
         }
-        let rows = try context.store.rows(provider: name, lane: entry.lane, ids: entry.operations)
+        let rows = try context.store.queues.rows(provider: name, lane: entry.lane, ids: entry.operations)
         // Operations may have been withdrawn. The adapter still learns of the request, for the vendor's pacing.
         var operations: [Waiting] = []
         for row in rows {

@@ -10,7 +10,7 @@ extension Runner {
         var sum = WaitSum()
         var planned: [String: [String: PlannedWait]] = [:]
         let date = { [context] in context.date + ($0 - context.now) }
-        try context.store.forEachPendingGroup(provider: name) { group in
+        try context.store.operations.forEachPendingGroup(provider: name) { group in
             let (until, reasons) = try explain(group, &planned)
             sum.add(
                 group.kind,
@@ -37,11 +37,11 @@ extension Runner {
 
     /// Stores the explanation in the outbox, for people who inspect the file while no process has it open.
     func keepWaits() throws {
-        let pending = try context.store.pendingCount(provider: name)
+        let pending = try context.store.operations.pendingCount(provider: name)
         guard (1...Self.explainedLimit).contains(pending) else { return }
         let waits = try waits().map(\.afterProcessEnd)
-        let kept = KeptWaits(pending: pending, newest: try context.store.newestSequence(), waits: waits)
-        try store { try context.store.setMeta(waitsKey, kept.text) }
+        let kept = KeptWaits(pending: pending, newest: try context.store.captures.newestSequence(), waits: waits)
+        try store { try context.store.state.setMeta(waitsKey, kept.text) }
     }
 
     /// The maximum number of pending operations that are explained when the process stops.
@@ -171,8 +171,8 @@ struct KeptWaits {
 
     /// Returns the stored waits of a provider; nil if there are none, or if the outbox has changed since.
     static func read(_ provider: String, pending: Int, in store: OutboxStore) throws -> [Wait]? {
-        guard let json = try store.meta(key(of: provider)).flatMap({ try? JSONValue(parsing: $0) }),
-            json["pending"]?.integer == Int64(pending), json["newest"]?.integer == (try store.newestSequence())
+        guard let json = try store.state.meta(key(of: provider)).flatMap({ try? JSONValue(parsing: $0) }),
+            json["pending"]?.integer == Int64(pending), json["newest"]?.integer == (try store.captures.newestSequence())
         else { return nil }
         return try? json["waits"]?.array?.map(Wait.init(json:))
     }

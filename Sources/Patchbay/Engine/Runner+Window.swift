@@ -41,7 +41,7 @@ extension Runner {
         let credentials = CredentialDriver(context: context, provider: name)
         let isEnough = lane.window?.isEnough(of: descriptor.delivery.window) ?? false
         // If so, the last window is used again.
-        if try !isEnough || !context.store.isCurrent(lane.window?.index.version) {
+        if try !isEnough || !context.store.queues.isCurrent(lane.window?.index.version) {
             guard try fillWindow(of: lane, credentials) else { return nil }
         }
         if descriptor.delivery.usesCredentials { lane.window?.sign(credentials, driver) }
@@ -69,7 +69,7 @@ extension Runner {
         }
         var index = window.index
         window.index = LaneIndex()
-        let (sequences, hasMore) = try context.store.window(
+        let (sequences, hasMore) = try context.store.queues.window(
             provider: name,
             lane: lane.key,
             limit: descriptor.delivery.window,
@@ -78,13 +78,13 @@ extension Runner {
             known: window.hasGroups ? [] : window.sequences,
             prepare: { wanted in
                 let unknown = wanted.filter { news[$0] == nil && window.operation($0) == nil }
-                try context.store.forEachRow(unknown, provider: name, take)
+                try context.store.queues.forEachRow(unknown, provider: name, take)
             },
             load: { sequence in
                 if let known = news[sequence] ?? window.operation(sequence) {
                     return .row(group: known.operation.group)
                 }
-                guard let row = try context.store.row(sequence, provider: name) else { return .nothing }
+                guard let row = try context.store.queues.row(sequence, provider: name) else { return .nothing }
                 take(row)
                 return .row(group: row.operation.group)
             }
@@ -108,7 +108,7 @@ extension Runner {
     private func hidden(in lane: Lane, behind shown: ArraySlice<Int64>) throws -> HiddenOperations {
         guard summarizesKinds else { return HiddenOperations() }
         var entries: [Action.Kind: (first: HiddenOperations.Entry, last: HiddenOperations.Entry)] = [:]
-        for (name, rows) in try context.store.hidden(provider: name, lane: lane.key, shown: shown) {
+        for (name, rows) in try context.store.queues.hidden(provider: name, lane: lane.key, shown: shown) {
             guard let kind = Action.Kind(rawValue: name),
                 let first = try? EngagementOperation(jsonBytes: rows.first.body),
                 let last = try? EngagementOperation(jsonBytes: rows.last.body)

@@ -95,7 +95,7 @@ final class Runner {
     func wake(lane: String?) throws {
         if lane == nil {
             breaker.probe(at: context.now)
-            try context.store.openWokenQueues(provider: name)
+            try context.store.closedQueues.openWoken(provider: name)
         }
         let now = context.now
         for key in try lane.map({ [$0] }) ?? everyLane() {

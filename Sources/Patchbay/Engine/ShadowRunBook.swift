@@ -126,12 +126,12 @@ final class ShadowRunBook {
             let isKept = texts.contains(line.accountCode) || texts.count < Self.capacity
             let kept = isKept ? line : Self.rest
             texts.insert(kept.accountCode)
-            try store.count(provider: provider, term: ShadowRunLine.term, code: kept.accountCode, by: 1)
+            try store.accounts.count(provider: provider, term: ShadowRunLine.term, code: kept.accountCode, by: 1)
         }
         known[provider] = texts
     }
 
     private func readKnown(_ provider: String) throws -> Set<String> {
-        Set(try store.accounts().filter { $0.provider == provider && $0.term == ShadowRunLine.term }.map(\.code))
+        Set(try store.accounts.lines().filter { $0.provider == provider && $0.term == ShadowRunLine.term }.map(\.code))
     }
 }

@@ -82,14 +82,14 @@ struct StagedCaptures {
         let now = try store.foreignVersion()
         if numbers == nil || version != now {
             look()
-            numbers = try store.stagedCaptures()[...]
+            numbers = try store.captures.stagedNumbers()[...]
             version = now
         }
         guard let numbers, let number = numbers.dropFirst(offset).first else { return nil }
         if let operations = known[number]?.map(Operation.init) {
             return Row(number: number, routes: nil, operations: operations, isUnreadable: false, isOwn: true)
         }
-        let stored = try store.stagedCapture(number) ?? (routes: "", captures: [])
+        let stored = try store.captures.staged(number) ?? (routes: "", captures: [])
         let operations = stored.captures.compactMap { Operation($0) }
         let isUnreadable = operations.count < stored.captures.count
         return Row(
@@ -158,7 +158,7 @@ extension Engine {
                 if start > 0 { context.host.giveWay() }
                 let row = Array(captures[start..<min(start + StagedCaptures.rowSize, captures.count)])
                 let stagedCaptures = row.map { StagedCapture(since: $0.since.milliseconds, body: $0.capture.body) }
-                rows.append((try store.takeIn(stagedCaptures, routes: routes), row))
+                rows.append((try store.captures.stage(stagedCaptures, routes: routes), row))
             }
         }
         return rows
@@ -196,7 +196,7 @@ extension Engine {
         defer { stagedCaptures.arePlaced = false }
         var left = limit
         while left > 0, hasStagedCaptures {
-            var batch = CaptureBatch(context: context, runners: runners, hearing: Hearing(plan))
+            var batch = CaptureBatch(context: context, runners: runners, recipients: Recipients(plan))
             var placed: [Int64] = []
             try placing(.normal, &batch) { batch in
                 placed = try placeWaiting(&batch, atMost: min(left, Self.placedAtOnce))
@@ -224,26 +224,26 @@ extension Engine {
     ) throws -> [Int64] {
         var placed: [Int64] = []
         let addedProviders = changes?.filter(\.isNewSandbox).map(\.name) ?? []
-        let present = changes.map { Hearing(plan, before: $0) } ?? Hearing(plan)
-        defer { batch.hearing = Hearing(plan) }
+        let present = changes.map { Recipients(plan, before: $0) } ?? Recipients(plan)
+        defer { batch.recipients = Recipients(plan) }
         while batch.count < limit, let row = try stagedCaptures.row(placed.count, in: store) {
-            var hearing: Hearing? = Hearing(plan)
-            if let routes = row.routes { hearing = Hearing(plan, routes: routes) ?? present }
-            guard let hearing else { break }
+            var recipients: Recipients? = Recipients(plan)
+            if let routes = row.routes { recipients = Recipients(plan, routes: routes) ?? present }
+            guard let recipients else { break }
             // Captures that none of the remaining providers receives are left to the new configuration.
-            if changes != nil, !row.operations.allSatisfy({ hearing.isHeard($0.operation) }) { break }
-            batch.hearing = hearing
-            batch.hearing.shadows.removeAll { addedProviders.contains(plan.providers[$0].name) }
+            if changes != nil, !row.operations.allSatisfy({ recipients.containsRecipient(of: $0.operation) }) { break }
+            batch.recipients = recipients
+            batch.recipients.shadows.removeAll { addedProviders.contains(plan.providers[$0].name) }
             if row.isUnreadable {
-                try store.setStagedCaptureAside(row.number)
+                try store.quarantine.setStagedCaptureAside(row.number)
                 context.emit([.setAside(FindingRow.Engine.stagedCaptureUnreadable.at())])
             }
             for stagedCapture in row.operations {
                 // A file that was copied or edited by hand may contain a capture twice. A known one is routed already.
-                if !row.isOwn, try store.knows(stagedCapture.operation.id.rawValue) { continue }
+                if !row.isOwn, try store.deliveryMarks.knows(stagedCapture.operation.id.rawValue) { continue }
                 try batch.add(stagedCapture.operation, stagedCapture.stored)
             }
-            try store.removeStagedCapture(row.number)
+            try store.captures.removeStaged(row.number)
             placed.append(row.number)
         }
         return placed

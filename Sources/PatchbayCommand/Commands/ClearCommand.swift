@@ -174,7 +174,7 @@ private struct Clearing {
     /// - Returns: The counts, and the number of staged captures that stay because other providers are to receive them, too.
     func run() throws -> (counts: [Heap: Int], shared: Int) {
         var counts: [Heap: Int] = [:]
-        for provider in try filter.provider.map({ [$0] }) ?? store.providers().map(\.name) {
+        for provider in try filter.provider.map({ [$0] }) ?? store.state.providers().map(\.name) {
             if filter.covers(.pending) || filter.covers(.held) { try clearPending(provider, &counts) }
             if filter.covers(.rejected) { try clearRejects(provider, &counts) }
         }
@@ -186,7 +186,7 @@ private struct Clearing {
     /// Clears staged captures, one batch at a time.
     private func clearStagedCaptures(_ counts: inout [Heap: Int]) throws -> Int {
         var shared = 0
-        for number in try store.stagedCaptures() {
+        for number in try store.captures.stagedNumbers() {
             if isInEarnest {
                 try store.transaction(.normal) { shared += try clearStagedCapture(number, &counts) }
             } else {
@@ -197,7 +197,7 @@ private struct Clearing {
     }
 
     private func clearStagedCapture(_ number: Int64, _ counts: inout [Heap: Int]) throws -> Int {
-        guard let row = try store.arrived(number) else { return 0 }
+        guard let row = try store.captures.arrived(number) else { return 0 }
         var (rest, shared): ([StagedCapture], Int) = ([], 0)
         for capture in row.captures {
             guard let stored = capture.stored, isMeant(capture, stored) else {
@@ -216,7 +216,7 @@ private struct Clearing {
             if isInEarnest { try book(stored, capture.providers) }
         }
         if isInEarnest, rest.count < row.captures.count {
-            try store.keepOfStagedCapture(number, rest, routes: row.routes)
+            try store.captures.replaceStaged(number, with: rest, routes: row.routes)
         }
         return shared
     }
@@ -229,18 +229,18 @@ private struct Clearing {
     /// Records a staged capture as if it had been routed to the providers and then cleared there.
     private func book(_ operation: OutboxOperation, _ providers: [String]) throws {
         // A file that was edited by hand may hold an operation twice; an operation that is known is already recorded.
-        guard try !store.knows(operation.id) else { return }
-        let sequence = try store.insert(operation)
+        guard try !store.deliveryMarks.knows(operation.id) else { return }
+        let sequence = try store.captures.insert(operation)
         for provider in providers {
-            try store.count(provider: provider, term: "captured", code: "", by: 1)
-            try store.enter(sequence, provider: provider, lane: "", queue: "", hold: nil)
+            try store.accounts.count(provider: provider, term: "captured", code: "", by: 1)
+            try store.captures.enter(sequence, provider: provider, lane: "", queue: "", hold: nil)
         }
         for provider in providers { try drop(sequence, provider) }
-        try store.discardIfUnrouted(sequence)
+        try store.operations.discardIfUnrouted(sequence)
     }
 
     private func drop(_ sequence: Int64, _ provider: String) throws {
-        try store.end(
+        try store.settlement.complete(
             provider: provider,
             sequence: sequence,
             term: OperationOutcome.Term.dropped.rawValue,
@@ -251,7 +251,7 @@ private struct Clearing {
 
     private func clearPending(_ provider: String, _ counts: inout [Heap: Int]) throws {
         var meant: [Int64] = []
-        try store.forEachRow(provider: provider, subject: filter.subject) { row in
+        try store.queues.forEachRow(provider: provider, subject: filter.subject) { row in
             let state = row.hold == nil ? OutboxFilter.State.pending : .held
             let kind = Self.kind(of: row.operation)
             guard filter.covers(state), filter.fits(row.operation, kind, code: nil) else { return }
@@ -275,9 +275,9 @@ private struct Clearing {
         func remove() throws {
             defer { meant = [] }
             guard isInEarnest, !meant.isEmpty else { return }
-            try store.transaction(.normal) { for number in meant { try store.removeReject(number) } }
+            try store.transaction(.normal) { for number in meant { try store.rejects.remove(number) } }
         }
-        try store.forEachReject(provider: provider) { reject in
+        try store.rejects.forEach(provider: provider) { reject in
             let kind = Self.kind(of: reject.operation)
             guard filter.fits(reject.operation, kind, code: reject.code) else { return }
             counts[Heap(provider: provider, state: .rejected, kind: kind?.rawValue ?? "unreadable"), default: 0] += 1

@@ -25,7 +25,7 @@ extension Command {
             // An outbox without a consent trail has no digest; the empty text matches no record.
             digest = try ConsentTrail.digest(of: Subject(rawValue: subject), in: store) ?? ""
         }
-        let records = try store.consentTrail(subject: digest)
+        let records = try store.state.consentTrail(subject: digest)
         if records.isEmpty, !session.isJSON { session.console.say("No consent changes.") }
         for record in records {
             if session.isJSON {

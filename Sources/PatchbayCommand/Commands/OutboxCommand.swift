@@ -41,7 +41,7 @@ extension Command {
         let store = try session.outbox()
         let (accounts, arrived, rejects, quarantined) = try store.snapshot {
             let accounts = try ProviderAccounts.read(store)
-            return (accounts, try store.stagedCaptureCount(), try store.rejectCount(), try store.quarantineCount())
+            return (accounts, try store.captures.stagedCount(), try store.rejects.count(), try store.quarantine.count())
         }
         if session.isJSON {
             for account in accounts { try session.console.data(account.json) }
@@ -79,10 +79,10 @@ extension Command {
         var isEmpty = true
         let (wanted, showsValues) = (try session.provider(of: store), session.invocation.has(.values))
         var left = session.invocation.number(.limit) ?? 100
-        for provider in try wanted.map({ [$0] }) ?? store.providers().map(\.name) {
+        for provider in try wanted.map({ [$0] }) ?? store.state.providers().map(\.name) {
             var after: Int64 = 0
             while left > 0 {
-                let rows = try store.list(provider: provider, limit: min(left, 256), after: after)
+                let rows = try store.queues.list(provider: provider, limit: min(left, 256), after: after)
                 for row in rows { try session.console.data(row.json(showsValues: showsValues)) }
                 isEmpty = isEmpty && rows.isEmpty
                 left -= rows.count
@@ -90,8 +90,8 @@ extension Command {
                 after = last.operation.sequence
             }
         }
-        for number in try store.stagedCaptures() where left > 0 {
-            let captures = try store.arrived(number)?.captures ?? []
+        for number in try store.captures.stagedNumbers() where left > 0 {
+            let captures = try store.captures.arrived(number)?.captures ?? []
             let meant = captures.filter { capture in wanted.map { capture.providers.contains($0) } ?? true }
             for capture in meant.prefix(left) { try session.console.data(capture.json(showsValues: showsValues)) }
             left -= min(left, meant.count)
@@ -119,7 +119,7 @@ extension Command {
         ]
     ) { session in
         let store = try session.outbox()
-        let report = try store.verify()
+        let report = try store.maintenance.verify()
         if session.isJSON {
             try session.console.data(report.json)
         } else {
@@ -156,7 +156,7 @@ extension Session {
     /// - Throws: ``OutboxError`` if the file cannot be opened.
     func outboxForWriting(_ path: String, history: Int = .max) throws(OutboxError) -> OutboxStore {
         let store = try OutboxStore.open(.file(path))
-        store.historyLimit = history
+        store.history.limit = history
         if let recovery = store.openReport.recovery { console.say("patchbay: \(recovery.finding.sentence)", .yellow) }
         return store
     }
@@ -174,7 +174,7 @@ extension Session {
     }
 
     func requireKnown(_ provider: String, _ flag: String, _ store: OutboxStore) throws {
-        let known = try store.providers().map(\.name)
+        let known = try store.state.providers().map(\.name)
         guard !known.contains(provider) else { return }
         let guess = provider.nearest(in: known).map { " Did you mean \"\($0)\"?" } ?? ""
         throw UsageError(

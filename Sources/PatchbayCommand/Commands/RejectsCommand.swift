@@ -29,7 +29,7 @@ extension Command {
         let limit = session.invocation.number(.limit) ?? 100
         var (shown, last) = (0, Int64.max)
         while shown < limit {
-            let page = try store.rejects(provider: provider, before: last, limit: 256)
+            let page = try store.rejects.list(provider: provider, before: last, limit: 256)
             guard let end = page.last else { break }
             for reject in page.filter({ code == nil || $0.code == code }).prefix(limit - shown) {
                 try session.console.data(reject.json(showsValues: session.invocation.has(.values)))
@@ -68,7 +68,7 @@ extension Command {
         let (provider, code) = (try session.provider(of: store), session.invocation.text(.code))
         let file = try path.map { try OutputFile(path: $0) }
         var count = 0
-        try store.forEachReject(provider: provider) { reject in
+        try store.rejects.forEach(provider: provider) { reject in
             guard code == nil || reject.code == code else { return }
             count += 1
             var line = JSONWriter()
@@ -143,7 +143,8 @@ extension Command {
             ),
         ]
     ) { session in
-        let rows = try session.outbox().quarantine(limit: session.invocation.number(.limit) ?? 100)
+        let store = try session.outbox()
+        let rows = try store.quarantine.list(limit: session.invocation.number(.limit) ?? 100)
         if rows.isEmpty { session.console.say("No damaged rows.") }
         for row in rows {
             var json: JSONObject = [
@@ -177,9 +178,9 @@ extension Command {
     /// run.
     mutating func readRejects() throws {
         let provider = session.invocation.text(.provider)
-        guard let newest = try engine.store.rejects(provider: nil, limit: 1).first?.number else { return }
+        guard let newest = try engine.store.rejects.list(provider: nil, limit: 1).first?.number else { return }
         var unreadable = 0
-        try engine.store.forEachReject(provider: provider, upTo: newest) { reject in
+        try engine.store.rejects.forEach(provider: provider, upTo: newest) { reject in
             guard isWanted(reject.provider, reject.code) else { return }
             guard let operation = try? EngagementOperation(jsonBytes: reject.operation.body) else {
                 return unreadable += 1

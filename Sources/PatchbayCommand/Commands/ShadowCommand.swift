@@ -111,8 +111,8 @@ extension Command {
             limits: configuration.outbox.limits,
             credentials: { configuration.credential(of: $0, for: $1) }
         )
-        guard try store.providers().contains(where: { $0.name == name }) else {
-            let known = try store.providers().map(\.name).joined(separator: ", ")
+        guard try store.state.providers().contains(where: { $0.name == name }) else {
+            let known = try store.state.providers().map(\.name).joined(separator: ", ")
             throw UsageError("--provider: the outbox has no provider \"\(name)\". Providers: \(known).")
         }
         guard try engine.start() else {
@@ -124,7 +124,7 @@ extension Command {
             try session.console.data(["provider": .string(name), "moved": .integer(moved)])
         } else {
             try session.console.data(
-                "\(name): moved \(moved.counted("operation")); \(try store.pendingCount(provider: name)) pending"
+                "\(name): moved \(moved.counted("operation")); \(try store.operations.pendingCount(provider: name)) pending"
             )
         }
         return .fine

@@ -1,7 +1,7 @@
 import Patchbay
-import PatchbayAdapterKit
+package import PatchbayAdapterKit
 import PatchbayJSON
-import PatchbayModel
+package import PatchbayModel
 
 /// The state of the app's credential for a contact.
 public enum CredentialState: String, Sendable, CaseIterable {

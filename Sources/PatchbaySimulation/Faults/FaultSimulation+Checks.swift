@@ -93,15 +93,15 @@ extension FaultSimulation {
         if let next = world.nextAdvance, next <= now + .seconds(2) { return }
         let flying = Set(world.inFlight.map { world.sent[$0 - 1].provider })
         for provider in plan.providers where provider.mode != .paused && !flying.contains(provider.name) {
-            let pending = try world.store.pendingCount(provider: provider.name)
+            let pending = try world.store.operations.pendingCount(provider: provider.name)
             guard pending > 0, try world.suspended(provider.name) == nil else { continue }
-            let holds = try world.store.holds(provider: provider.name)
+            let holds = try world.store.operations.holds(provider: provider.name)
             for hold in holds {
                 expect(hold.hold.hasPrefix("consent."), "held as \"\(hold.hold)\", which nobody knows")
             }
             if holds.reduce(0, { $0 + $1.count }) == pending { continue }
             let waits = try world.waits(of: provider.name)
-            let blocks = try world.store.blocks(provider: provider.name, lane: nil)
+            let blocks = try world.store.closedQueues.list(provider: provider.name, lane: nil)
             expect(
                 !waits.isEmpty || !blocks.isEmpty,
                 "\(provider.name) holds \(pending) operations and names no reason"
@@ -143,9 +143,9 @@ extension FaultSimulation {
 /// The invariants at the end of a run.
 extension FaultSimulation {
     func check() throws {
-        let outcomes = try world.store.endings(behind: 0, limit: .max)
+        let outcomes = try world.store.history.outcomes(after: 0, limit: .max)
         for accounts in try world.accounts() { setup.facts == nil ? check(accounts) : checkWaiting(accounts) }
-        for fault in try world.store.verify().faults { expect(false, "outbox: \(fault.detail)") }
+        for fault in try world.store.maintenance.verify().faults { expect(false, "outbox: \(fault.detail)") }
         for seizure in world.seizures { expect(false, seizure) }
         hear()
         try checkAcknowledged(outcomes)
@@ -210,7 +210,7 @@ extension FaultSimulation {
     /// verdict.
     ///
     /// A shadowed operation may be delivered later.
-    private func checkOutcomes(_ provider: String, _ outcomes: [Ending]) {
+    private func checkOutcomes(_ provider: String, _ outcomes: [NumberedOutcome]) {
         var shadowed: Set<String> = []
         for outcome in outcomes where outcome.entry.term == "shadowed" {
             expect(shadowed.insert(outcome.entry.id).inserted, "\(provider): shadowed twice: \(outcome.entry.id)")
@@ -253,7 +253,7 @@ extension FaultSimulation {
     }
 
     /// Checks that a denial completes an operation only if the same person denied one of the operation's purposes.
-    private func checkRefusals(_ outcomes: [Ending]) {
+    private func checkRefusals(_ outcomes: [NumberedOutcome]) {
         for outcome in outcomes
         where ["engine.consent.denied", "engine.consent.withdrawn"].contains(outcome.entry.code) {
             let id = OperationID(rawValue: outcome.entry.id)
@@ -266,10 +266,10 @@ extension FaultSimulation {
     }
 
     /// Checks that every acknowledged operation has an outcome, or is pending.
-    private func checkAcknowledged(_ outcomes: [Ending]) throws {
+    private func checkAcknowledged(_ outcomes: [NumberedOutcome]) throws {
         var found = Set(outcomes.map(\.entry.id))
-        for provider in try world.store.providers() {
-            try world.store.forEachRow(provider: provider.name, subject: nil) { found.insert($0.operation.id) }
+        for provider in try world.store.state.providers() {
+            try world.store.queues.forEachRow(provider: provider.name, subject: nil) { found.insert($0.operation.id) }
         }
         for operation in acknowledged where !found.contains(operation.id.rawValue) {
             // A push of another vendor is not tracked if no provider recognizes it.
@@ -286,7 +286,7 @@ extension FaultSimulation {
     }
 
     /// Checks that within a queue no operation leaves before an earlier one of its kind that needs the same consents.
-    private func checkOrder(_ provider: RoutingPlan.Provider, _ outcomes: [Ending]) {
+    private func checkOrder(_ provider: RoutingPlan.Provider, _ outcomes: [NumberedOutcome]) {
         let ended = Dictionary(outcomes.map { ($0.entry.id, $0.number) }) { first, _ in first }
         var carried: [OperationID: VirtualWorld.Sent] = [:]
         for sent in world.sent where sent.provider == provider.name && !ghosts.contains(sent.number) {
@@ -326,7 +326,7 @@ extension FaultSimulation {
         guard let expectedState = setup.expectedStates[provider], expectedState.isBelieving,
             let vendor = lastVendor[provider],
             setup.subjects == 1 || expectedState.isPerInstallation, !deceived.contains(provider),
-            try world.store.pendingCount(provider: provider) == 0
+            try world.store.operations.pendingCount(provider: provider) == 0
         else { return }
         for (_, text) in try world.memory(of: provider) {
             for place in expectedState.excess(of: try JSONValue(parsing: text), over: vendor.anyState) {
@@ -355,7 +355,7 @@ extension FaultSimulation {
     }
 
     /// Returns the record of the exchanges between one lane of the engine and one vendor.
-    private func story(of api: RoutingPlan.Provider, lane: String, _ phase: Int, _ outcomes: [Ending]) throws
+    private func story(of api: RoutingPlan.Provider, lane: String, _ phase: Int, _ outcomes: [NumberedOutcome]) throws
         -> SceneStory
     {
         let provider = api.name
@@ -379,7 +379,7 @@ extension FaultSimulation {
         }
         let ended = Dictionary(outcomes.map { ($0.entry.id, $0.entry) }) { first, _ in first }
         var pending: Set<String> = []
-        try world.store.forEachRow(provider: provider, subject: nil) { pending.insert($0.operation.id) }
+        try world.store.queues.forEachRow(provider: provider, subject: nil) { pending.insert($0.operation.id) }
         for id in captureOrder {
             guard let operation = known[id], api.adapter.place(operation).lane == lane else { continue }
             if let entry = ended[id.rawValue] {

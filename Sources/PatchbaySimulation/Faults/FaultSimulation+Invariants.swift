@@ -128,12 +128,12 @@ extension FaultSimulation {
             expect(!wait.remedy.isEmpty, "\(provider): \(wait.code) names nothing that would end the wait")
         }
         var lanes: Set<String> = []
-        try world.store.forEachRow(provider: provider, subject: nil) { row in
+        try world.store.queues.forEachRow(provider: provider, subject: nil) { row in
             if row.hold == nil { lanes.insert(row.lane) }
         }
         for lane in lanes.sorted() where waits[lane] == nil {
             expect(
-                try !world.store.blocks(provider: provider, lane: lane).isEmpty,
+                try !world.store.closedQueues.list(provider: provider, lane: lane).isEmpty,
                 "\(provider): a lane waits without a reason"
             )
         }
@@ -188,7 +188,7 @@ extension FaultSimulation {
     }
 
     /// Returns the outcome of each operation at a provider.
-    private static func terms(_ outcomes: [Ending], of provider: String) -> [OperationID: String] {
+    private static func terms(_ outcomes: [NumberedOutcome], of provider: String) -> [OperationID: String] {
         var terms: [OperationID: String] = [:]
         for outcome in outcomes.sorted(by: { $0.number < $1.number }) where outcome.entry.provider == provider {
             guard !["moved", "shadowed"].contains(outcome.entry.term) else { continue }
@@ -200,7 +200,7 @@ extension FaultSimulation {
     /// Returns whether a vendor accepted every change of person. If it refused one, the change is kept for replay, and
     /// the vendor still has the former person.
     func tookEveryChangeOfPerson(_ provider: String) throws -> Bool {
-        let terms = Self.terms(try world.store.endings(behind: 0, limit: .max), of: provider)
+        let terms = Self.terms(try world.store.history.outcomes(after: 0, limit: .max), of: provider)
         return known.allSatisfy { id, operation in
             operation.action.kind != .switchContact || terms[id] == nil || isTaken(terms[id])
         }
@@ -214,7 +214,7 @@ extension FaultSimulation {
         let present = Set(snapshot.identifiers.map(\.value) + [snapshot.contact].compactMap(\.self))
         for provider in plan.providers where provider.mode == .live {
             guard let scene = facts.scenes[provider.name], scene.hasSubscription(.push) else { continue }
-            let terms = Self.terms(try world.store.endings(behind: 0, limit: .max), of: provider.name)
+            let terms = Self.terms(try world.store.history.outcomes(after: 0, limit: .max), of: provider.name)
             let reaching = records(of: provider.name).filter { !$0.reaches.isEmpty }
             let usesTokens = reaching.contains { !$0.reaches.isDisjoint(with: Self.pushTokens) }
             expect(
@@ -231,7 +231,7 @@ extension FaultSimulation {
     }
 
     /// Checks that each vendor's state contains all accepted values, or the later values that replaced them.
-    func checkHoldings(_ outcomes: [Ending]) throws {
+    func checkHoldings(_ outcomes: [NumberedOutcome]) throws {
         for provider in plan.providers {
             guard let scene = setup.facts?.scenes[provider.name], let vendor = setup.vendors[provider.name] else {
                 continue

@@ -152,7 +152,7 @@ extension FaultSimulation {
     func replayRejects(of provider: String) throws {
         noteWake()
         // The rejects are recorded first, because a process that dies during the replay may already have replayed them.
-        let rejects = try world.store.rejects(provider: provider, limit: 1000)
+        let rejects = try world.store.rejects.list(provider: provider, limit: 1000)
         replayed.formUnion(rejects.map { OperationID(rawValue: $0.operation.id) })
         try world.replayRejects(of: provider)
         try learnWhatWasCreated()

@@ -9,9 +9,9 @@ extension FaultSimulation {
     /// to process it.
     func pendingByProvider() throws -> [String: [OperationID: Bool]] {
         var pending: [String: [OperationID: Bool]] = [:]
-        for provider in try world.store.providers() {
-            let journaled = Set(try world.store.journal(provider: provider.name).flatMap(\.operations))
-            try world.store.forEachRow(provider: provider.name, subject: nil) { row in
+        for provider in try world.store.state.providers() {
+            let journaled = Set(try world.store.state.journal(provider: provider.name).flatMap(\.operations))
+            try world.store.queues.forEachRow(provider: provider.name, subject: nil) { row in
                 let isBegun =
                     row.step != nil || row.requests.contains(.uncertain) || journaled.contains(row.operation.id)
                 pending[provider.name, default: [:]][OperationID(rawValue: row.operation.id)] = isBegun
@@ -76,7 +76,7 @@ extension FaultSimulation {
         let after = try pendingByProvider()
         var moved: [String: Set<OperationID>] = [:]
         var completed: [String: Set<OperationID>] = [:]
-        for outcome in try world.store.endings(behind: 0, limit: .max) {
+        for outcome in try world.store.history.outcomes(after: 0, limit: .max) {
             let id = OperationID(rawValue: outcome.entry.id)
             switch outcome.entry.term {
             case "moved": moved[outcome.entry.provider, default: []].insert(id)
@@ -137,7 +137,7 @@ extension FaultSimulation {
             return expect(!isNeedless, "a switch was refused for a shadow run that holds up nothing")
         }
         expect(plan.onLoss == .refuse && plan.onSwitch == .retarget, "a switch was refused that may lose something")
-        let rejections = try world.store.endings(behind: 0, limit: .max).filter { $0.entry.term == "rejected" }
+        let rejections = try world.store.history.outcomes(after: 0, limit: .max).filter { $0.entry.term == "rejected" }
         for lost in refusal.operations {
             expect(
                 pending[lost.provider]?[lost.id] != nil,
@@ -166,7 +166,7 @@ extension FaultSimulation {
 
     /// Checks that each operation is at exactly the providers that the share of its contact and the switch policy
     /// require, and that no operation of a shadow run counts as delivered.
-    func checkPlaces(_ outcomes: [Ending]) throws {
+    func checkPlaces(_ outcomes: [NumberedOutcome]) throws {
         var terms: [OperationID: [String: [String]]] = [:]
         for outcome in outcomes {
             terms[OperationID(rawValue: outcome.entry.id), default: [:]][outcome.entry.provider, default: []]

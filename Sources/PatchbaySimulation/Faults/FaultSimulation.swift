@@ -212,7 +212,7 @@ public final class FaultSimulation {
         world = try VirtualWorld(seed: seed, processes: setup.processes)
         // A run has few pending operations. Half of the runs use small limits, so that the code for many pending
         // operations also runs.
-        if seed.isMultiple(of: 2) { (world.looks.portion, world.looks.kept) = (2, 8) }
+        if seed.isMultiple(of: 2) { (world.windowLimits.rowsPerRead, world.windowLimits.indexCapacity) = (2, 8) }
         world.credentials = { [unowned self] provider, contact in
             let credential = givenCredential(provider, contact)
             if let credential { credentials[provider, default: [:]][credential.value, default: []].insert(contact) }
@@ -630,11 +630,13 @@ public final class FaultSimulation {
     /// together or not at all.
     private func isStored(_ operations: [EngagementOperation]) throws -> Bool {
         let ids = Set(operations.map(\.id.rawValue))
-        if try world.store.history(provider: nil, limit: .max).contains(where: { ids.contains($0.id) }) { return true }
+        if try world.store.history.entries(provider: nil, limit: .max).contains(where: { ids.contains($0.id) }) {
+            return true
+        }
         if try !ids.isDisjoint(with: world.stagedCaptures()) { return true }
         var isPending = false
-        for provider in try world.store.providers() {
-            try world.store.forEachRow(provider: provider.name, subject: nil) { row in
+        for provider in try world.store.state.providers() {
+            try world.store.queues.forEachRow(provider: provider.name, subject: nil) { row in
                 if ids.contains(row.operation.id) { isPending = true }
             }
         }
@@ -643,8 +645,8 @@ public final class FaultSimulation {
 
     /// Records the operations that the engine created: parts of the subject snapshot, unregistrations, and follow-ups.
     func learnWhatWasCreated() throws {
-        for provider in try world.store.providers() {
-            try world.store.forEachRow(provider: provider.name, subject: nil) { row in
+        for provider in try world.store.state.providers() {
+            try world.store.queues.forEachRow(provider: provider.name, subject: nil) { row in
                 let id = OperationID(rawValue: row.operation.id)
                 guard known[id] == nil else { return }
                 note(try EngagementOperation(jsonBytes: row.operation.body))

@@ -34,6 +34,6 @@ public struct FaultTally: Sendable, Hashable {
     mutating func count(_ run: FaultSimulation) {
         runs += 1
         failures += run.problems.isEmpty ? 0 : 1
-        verdicts += Int((try? run.world.store.newestEnding()) ?? 0)
+        verdicts += Int((try? run.world.store.history.endWithNoted()) ?? 0)
     }
 }

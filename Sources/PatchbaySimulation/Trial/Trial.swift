@@ -169,10 +169,12 @@ public final class Trial {
     }
 
     private func isStored(_ id: OperationID) throws -> Bool {
-        if try world.store.history(provider: nil, limit: .max).contains(where: { $0.id == id.rawValue }) { return true }
+        if try world.store.history.entries(provider: nil, limit: .max).contains(where: { $0.id == id.rawValue }) {
+            return true
+        }
         if try world.stagedCaptures().contains(id.rawValue) { return true }
         var isPending = false
-        try world.store.forEachRow(provider: Self.provider, subject: nil) { row in
+        try world.store.queues.forEachRow(provider: Self.provider, subject: nil) { row in
             if row.operation.id == id.rawValue { isPending = true }
         }
         return isPending
@@ -254,7 +256,7 @@ public final class Trial {
 
     /// Checks that a request carries no completed operation.
     private func checkIsPending(_ request: WireRequest, _ number: Int) {
-        let ended = Set(((try? world.store.history(provider: Self.provider, limit: .max)) ?? []).map(\.id))
+        let ended = Set(((try? world.store.history.entries(provider: Self.provider, limit: .max)) ?? []).map(\.id))
         for id in (request[header: Self.operationsHeader] ?? "").split(separator: " ").map(String.init) {
             expect(!ended.contains(id), "request \(number) carries an operation whose verdict is known")
         }
@@ -266,8 +268,8 @@ public final class Trial {
             expect(account.pending == 0, "\(account.pending) pending: \(account.waits.flatMap(\.reasons).map(\.code))")
             expect(account.suspended == nil, "stopped: \(account.suspended?.code ?? "")")
         }
-        for fault in try world.store.verify().faults { problems.append("outbox: \(fault.detail)") }
-        let history = try world.store.history(provider: Self.provider, limit: .max)
+        for fault in try world.store.maintenance.verify().faults { problems.append("outbox: \(fault.detail)") }
+        let history = try world.store.history.entries(provider: Self.provider, limit: .max)
         expect(Set(history.map(\.id)).count == history.count, "an operation ended twice")
         let lost = Set(operations.map(\.id.rawValue)).subtracting(history.map(\.id))
         expect(lost.isEmpty, "\(lost.count) operations were lost")
@@ -276,7 +278,7 @@ public final class Trial {
     /// Returns all outcomes in order. The word of an operation that was not captured, such as a follow-up, is `created`.
     public func endings() throws -> [Ending] {
         let words = Dictionary(operations.map { ($0.id.rawValue, $0.word) }) { first, _ in first }
-        return try world.store.history(provider: Self.provider, limit: .max).reversed().map { entry in
+        return try world.store.history.entries(provider: Self.provider, limit: .max).reversed().map { entry in
             Ending(
                 word: words[entry.id] ?? "created",
                 term: OperationOutcome.Term(rawValue: entry.term) ?? .quarantined,

@@ -35,7 +35,7 @@ import Testing
     /// How often each pending operation has failed.
     private func failures(_ world: VirtualWorld) throws -> [Int] {
         var failures: [Int] = []
-        try world.store.forEachRow(provider: "p", subject: nil) { failures.append($0.failures) }
+        try world.store.queues.forEachRow(provider: "p", subject: nil) { failures.append($0.failures) }
         return failures
     }
 
@@ -69,7 +69,7 @@ import Testing
         try world.advance(by: .seconds(60))
         #expect(try world.accounts().map(\.pending) == [0])
         #expect(events(world) == ["engine.provider.outage", "engine.provider.back"])
-        #expect(try world.store.meta("breaker.p") == nil)
+        #expect(try world.store.state.meta("breaker.p") == nil)
     }
 
     @Test func `a wake asks once, and at once`() throws {
@@ -85,10 +85,10 @@ import Testing
         let world = try world()
         try world.advance(by: .seconds(100))
         let before = world.sent.count
-        let kept = try #require(try world.store.meta("breaker.p"))
+        let kept = try #require(try world.store.state.meta("breaker.p"))
         for _ in 0..<5 { try world.restart() }
         #expect(world.sent.count == before)
-        #expect(try world.store.meta("breaker.p") == kept)
+        #expect(try world.store.state.meta("breaker.p") == kept)
         #expect(Set(try world.waits(of: "p").map(\.code)) == ["engine.provider.outage"])
     }
 

@@ -138,7 +138,7 @@ private struct FactsDevice: VendorAdapter {
         let misfit = try world.capture(.event("gone"))
         try world.restart(plan(settings: .init(refusedEvent: "gone"), digest: "2"))
         #expect(world.outcome(of: misfit.id, on: "a")?.finding?.code == "facts.refused")
-        #expect(try world.store.rejects(provider: "a", id: misfit.id.rawValue).count == 1)
+        #expect(try world.store.rejects.list(provider: "a", id: misfit.id.rawValue).count == 1)
         world.network = { _ in .outcome(.replied(WireResponse(200))) }
         #expect(try world.drain())
         #expect(world.outcome(of: fits.id, on: "a")?.term == .accepted)
@@ -217,7 +217,7 @@ private struct FactsDevice: VendorAdapter {
         next.providers += plan("b", settings: .init(refusedEvent: "seen")).providers
         try world.restart(next)
         #expect(world.outcome(of: event.id, on: "a")?.finding?.code == "engine.provider.left")
-        #expect(try world.store.rejects(provider: "a", id: event.id.rawValue).count == 1)
+        #expect(try world.store.rejects.list(provider: "a", id: event.id.rawValue).count == 1)
     }
 
     @Test func `an erasure and an opt-out stay with the vendor that is left, in front of the unregister`() throws {

@@ -350,7 +350,7 @@ import Testing
         #expect(try world.drain())
         try say(.tracking, .push, .denied, in: world)
         try say(.tracking, .denied, in: world)
-        let trail = try world.store.consentTrail(subject: nil)
+        let trail = try world.store.state.consentTrail(subject: nil)
         #expect(
             trail.map { "\($0.purpose) \($0.channel ?? "-") \($0.before) \($0.after)" } == [
                 "tracking - unknown granted", "tracking push granted denied", "tracking - granted denied",
@@ -359,19 +359,19 @@ import Testing
         #expect(trail[0].effects["p"]?.released == 2)
         let digest = try #require(try ConsentTrail.digest(of: "installation-1", in: world.store))
         #expect(trail.allSatisfy { $0.subject == digest && !digest.contains("installation") })
-        #expect(try world.store.consentTrail(subject: digest).count == 3)
-        #expect(try world.store.verify().isSound)
+        #expect(try world.store.state.consentTrail(subject: digest).count == 3)
+        #expect(try world.store.maintenance.verify().isSound)
     }
 
     @Test func `the trail is bounded like the history, and goes with its transaction`() throws {
         let world = try world([])
-        world.store.historyLimit = 2
+        world.store.history.limit = 2
         for state in [Consent.State.granted, .denied, .granted, .unknown] { try say(.tracking, state, in: world) }
-        #expect(try world.store.consentTrail(subject: nil).map(\.after) == ["granted", "unknown"])
+        #expect(try world.store.state.consentTrail(subject: nil).map(\.after) == ["granted", "unknown"])
         struct Death: Error {}
         world.onStorage { if case .beforeCommit(.full) = $0 { throw Death() } }
         #expect(throws: Death.self) { try say(.tracking, .denied, in: world) }
         world.onStorage(nil)
-        #expect(try world.store.consentTrail(subject: nil).map(\.after) == ["granted", "unknown"])
+        #expect(try world.store.state.consentTrail(subject: nil).map(\.after) == ["granted", "unknown"])
     }
 }

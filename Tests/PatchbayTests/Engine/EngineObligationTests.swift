@@ -59,7 +59,7 @@ extension VirtualWorld {
             #expect(try world.account("p").total("accepted") == (isStored ? 1 : 0))
             #expect(try world.account("p").total("created") == (isStored ? 1 : 0))
             #expect(try world.memory(of: "p").isEmpty == !isStored)
-            #expect(try world.store.journal(provider: "p").isEmpty == isStored)
+            #expect(try world.store.state.journal(provider: "p").isEmpty == isStored)
             #expect(try world.account("p").pending == 1)
         }
     }
@@ -386,8 +386,8 @@ extension VirtualWorld {
         #expect(heard(world, "/changeAttributes") == 1)
         #expect(world.outcome(of: change.id, on: "p")?.term == .dropped)
         #expect(try world.memory(of: "p").values.allSatisfy { !$0.contains("gold") })
-        #expect(try world.store.journal(provider: "p").isEmpty)
-        #expect(try world.store.history(provider: "p", limit: 99).count { $0.id == change.id.rawValue } == 1)
+        #expect(try world.store.state.journal(provider: "p").isEmpty)
+        #expect(try world.store.history.entries(provider: "p", limit: 99).count { $0.id == change.id.rawValue } == 1)
         #expect(try world.account("p").balances)
     }
 
@@ -400,7 +400,7 @@ extension VirtualWorld {
         #expect(try world.drain())
         #expect(heard(world, "/changeAttributes") == 1)
         #expect(try world.account("p").lines["dropped"] == ["engine.consent.withdrawn": 1])
-        #expect(try world.store.journal(provider: "p").isEmpty)
+        #expect(try world.store.state.journal(provider: "p").isEmpty)
         #expect(try world.account("p").balances)
     }
 

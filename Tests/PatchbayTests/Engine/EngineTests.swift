@@ -17,7 +17,7 @@ import Testing
         #expect(account.total("captured") == 5)
         #expect(account.total("accepted") == 5)
         #expect(account.balances)
-        #expect(try world.store.verify().isSound)
+        #expect(try world.store.maintenance.verify().isSound)
     }
 
     @Test func `one request is in flight per lane, and lanes run side by side (E4)`() throws {
@@ -40,7 +40,7 @@ import Testing
         #expect(try world.drain())
         #expect(world.outcome(of: first.id, on: "p")?.finding?.code == "probe.refused")
         #expect(world.outcome(of: second.id, on: "p")?.term == .accepted)
-        let rejects = try world.store.rejects(provider: "p", limit: 10)
+        let rejects = try world.store.rejects.list(provider: "p", limit: 10)
         #expect(rejects.map(\.operation.id) == [first.id.rawValue])
         #expect(try EngagementOperation(jsonBytes: #require(rejects.first).operation.body) == first)
     }
@@ -153,7 +153,7 @@ import Testing
         for name in names { try world.capture(.set("tier", "gold"), subject: Subject(rawValue: name), contact: name) }
         #expect(try world.drain())
         #expect(Set(world.sent.map { $0.request[header: "Authorization"] }) == ["4 bytes", "5 bytes"])
-        #expect(try world.store.memories(provider: "p").count == 2)
+        #expect(try world.store.state.memories(provider: "p").count == 2)
         for name in names {
             let again = try world.capture(.set("tier", "gold"), subject: Subject(rawValue: name), contact: name)
             #expect(try world.drain())
@@ -347,7 +347,7 @@ import Testing
         world.credentials = { _, _ in Secret("s3cret") }
         try world.start(.probe { $0.isJournaled = true })
         try world.capture(.event("a"))
-        let journal = try #require(try world.store.journal(provider: "p").first)
+        let journal = try #require(try world.store.state.journal(provider: "p").first)
         #expect(!String(decoding: journal.request, as: UTF8.self).contains("s3cret"))
     }
 
@@ -376,7 +376,7 @@ import Testing
         try world.restart()
         #expect(try world.drain())
         #expect(world.sent.count == (point == .afterCommit(.normal) ? 1 : 2))
-        #expect(try world.store.history(provider: "p", limit: 10).map(\.id) == [operation.id.rawValue])
+        #expect(try world.store.history.entries(provider: "p", limit: 10).map(\.id) == [operation.id.rawValue])
         #expect(try world.account("p").balances)
     }
 }
@@ -437,7 +437,7 @@ import Testing
         )
         #expect(try world.account("old").total("moved") == 2)
         for account in try world.accounts() { #expect(account.balances) }
-        #expect(try world.store.verify().isSound)
+        #expect(try world.store.maintenance.verify().isSound)
     }
 
     @Test func `what the old provider has begun, it finishes (E13)`() throws {
@@ -531,7 +531,7 @@ import Testing
         #expect(world.outcome(of: operation.id, on: names[0])?.term == .rejected)
         #expect(world.outcome(of: operation.id, on: names[1])?.term == .accepted)
         for account in try world.accounts() { #expect(account.balances) }
-        #expect(try world.store.verify().isSound)
+        #expect(try world.store.maintenance.verify().isSound)
     }
 
     @Test func `what every provider refuses is kept once for each, and leaves nothing behind`() throws {
@@ -539,8 +539,8 @@ import Testing
         let second = RoutingPlan.probe("b").providers
         try world.start(.probe("a", others: second))
         try world.capture(.event("bad"))
-        #expect(try world.store.rejects(provider: nil, limit: 10).map(\.provider).sorted() == ["a", "b"])
-        let report = try world.store.verify()
+        #expect(try world.store.rejects.list(provider: nil, limit: 10).map(\.provider).sorted() == ["a", "b"])
+        let report = try world.store.maintenance.verify()
         #expect(report.isSound)
         #expect(report.operations == 0)
     }

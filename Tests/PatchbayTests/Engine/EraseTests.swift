@@ -30,25 +30,25 @@ import Testing
         let change = try world.capture(.set("tier", .string(Self.canary)))
         try world.capture(.erase, contact: "aino")
         #expect(world.outcome(of: change.id, on: "p")?.term == .erased)
-        let journals = try world.store.journal(provider: "p").map { String(decoding: $0.request, as: UTF8.self) }
+        let journals = try world.store.state.journal(provider: "p").map { String(decoding: $0.request, as: UTF8.self) }
         #expect(journals.allSatisfy { !$0.contains(Self.canary) })
         #expect(try world.drain())
         try world.advance(by: .seconds(3600))
         #expect(heard(world, "/changeAttributes") == 1 && heard(world, "/erase") == 1)
         #expect(try !memory(world).contains(Self.canary))
-        #expect(try world.store.snapshot(subject: "installation-1") == nil)
+        #expect(try world.store.state.snapshot(subject: "installation-1") == nil)
         #expect(try world.account("p").balances)
     }
 
     @Test func `a process that dies after an erasure tells the adapter that its request had left (E14)`() throws {
         let world = try world(isJournaled: true)
         try world.capture(.set("tier", .string(Self.canary)))
-        let change = try #require(try world.store.journal(provider: "p").first).operations
+        let change = try #require(try world.store.state.journal(provider: "p").first).operations
         try world.capture(.erase)
         try world.restart()
-        #expect(try world.store.journal(provider: "p").allSatisfy { $0.operations != change })
+        #expect(try world.store.state.journal(provider: "p").allSatisfy { $0.operations != change })
         #expect(try world.drain())
-        #expect(try world.store.journal(provider: "p").isEmpty)
+        #expect(try world.store.state.journal(provider: "p").isEmpty)
         #expect(heard(world, "/changeAttributes") == 1 && heard(world, "/erase") == 1)
     }
 
@@ -103,7 +103,7 @@ import Testing
         #expect(try world.account("p").total("erased") == 0)
         try world.capture(.erase)
         #expect(try world.snapshot() == nil)
-        #expect(try world.store.verify().isSound)
+        #expect(try world.store.maintenance.verify().isSound)
     }
 
     @Test func `an erasure reaches providers that are drained, and empties what those left behind remember (E14)`()
@@ -205,7 +205,8 @@ import Testing
         #expect(try await client.snapshot() == SubjectSnapshot())
         await client.close()
         #expect(bytes(file) == ["": 0, "-wal": 0, "-shm": 0])
-        #expect(try OutboxStore.open(.file(file), readOnly: true).verify().isSound)
+        let store = try OutboxStore.open(.file(file), readOnly: true)
+        #expect(try store.maintenance.verify().isSound)
     }
 
     @Test func `a contact's subjects are found by log-in and by identifier, and nobody else's (E14)`() async throws {
@@ -282,7 +283,7 @@ import Testing
         #expect(bytes(folder.outbox) == ["": 0, "-wal": 0, "-shm": 0])
         let store = try OutboxStore.open(.file(folder.outbox), readOnly: true)
         var left: [EngagementOperation] = []
-        try store.forEachRow(provider: "p", subject: "installation-1") { row in
+        try store.queues.forEachRow(provider: "p", subject: "installation-1") { row in
             left.append(try EngagementOperation(jsonBytes: row.operation.body))
         }
         // The installation's registration is told again, on behalf of whoever is there.
@@ -290,7 +291,7 @@ import Testing
             left.map(\.action.kind) == [.switchContact, .switchContact, .track, .changeAttributes, .registerDevice]
         )
         #expect(left.map(\.contact) == [nil, "bo", "bo", "bo", "bo"])
-        #expect(try store.verify().isSound)
+        #expect(try store.maintenance.verify().isSound)
     }
 
     @Test func `an erasure also goes to the share that heard the installation before somebody logged in`() throws {

@@ -38,7 +38,7 @@ import Testing
         try world.capture(.event("alone"))
         #expect(try world.drain())
         let one = try readingCost(world)
-        try world.store.forEachRow([9_999], provider: "p") { _ in }
+        try world.store.queues.forEachRow([9_999], provider: "p") { _ in }
         let none = try readingCost(world)
         let count = 600
         for number in 0..<count { try world.capture(.event("e-\(number)")) }
@@ -121,7 +121,7 @@ import Testing
         let world = try VirtualWorld()
         try world.start(.probe())
         try world.capture(.set("tier", "gold"))
-        try world.store.setSnapshot(subject: "installation-1", body: Array("[\"of another release\"]".utf8))
+        try world.store.state.setSnapshot(subject: "installation-1", body: Array("[\"of another release\"]".utf8))
         world.store.noteForeignCommit()
         try world.capture(.set("branch", "Helsinki"))
         try world.capture(.set("tier", "silver"))
@@ -130,8 +130,8 @@ import Testing
         let told = world.told.filter { if case .setAside = $0.event { true } else { false } }
         #expect(told.count == 1)
         #expect(try world.snapshot()?.attributes == ["branch": "Helsinki", "tier": "silver"])
-        #expect(try world.store.quarantine(limit: 10).map(\.table) == ["snapshot"])
-        #expect(try world.store.verify().isSound)
+        #expect(try world.store.quarantine.list(limit: 10).map(\.table) == ["snapshot"])
+        #expect(try world.store.maintenance.verify().isSound)
     }
 
     @Test func `a switch goes on past a state that can't be read`() throws {
@@ -140,7 +140,7 @@ import Testing
         try world.capture(.set("tier", "gold"))
         try world.capture(.set("tier", "silver"), subject: "installation-2")
         #expect(try world.drain())
-        try world.store.setSnapshot(subject: "installation-1", body: [0x5B])
+        try world.store.state.setSnapshot(subject: "installation-1", body: [0x5B])
         try world.restart(.probe("new"))
         #expect(try world.drain())
         #expect(world.sent.filter { $0.provider == "new" }.count == 1)

@@ -37,7 +37,7 @@ import Testing
 
     private func balances(_ world: VirtualWorld) throws {
         for account in try world.accounts() { #expect(account.balances && account.pending == 0, "\(account.provider)") }
-        #expect(try world.store.verify().isSound)
+        #expect(try world.store.maintenance.verify().isSound)
     }
 
     @Test func `a push of the old vendor is tracked there though its route is gone, and nowhere else`() throws {
@@ -149,7 +149,7 @@ import Testing
         let push = try world.capture(.push("new"))
         #expect(try world.drain())
         #expect(world.outcome(of: push.id, on: "new")?.term == .accepted)
-        #expect(try world.store.providers().map(\.name).sorted() == ["new", "old"])
+        #expect(try world.store.state.providers().map(\.name).sorted() == ["new", "old"])
         try world.capture(.set("tier", "gold"))
         #expect(try world.drain())
         try world.restart(after)
@@ -193,12 +193,12 @@ import Testing
             points += 1
             try world.restart()
             // What was not acknowledged is said again by the app.
-            let isKnown = try world.store.history(provider: "old", limit: 99).contains { $0.id == "late" }
+            let isKnown = try world.store.history.entries(provider: "old", limit: 99).contains { $0.id == "late" }
             if try !isKnown && world.account("old").pending == 0 { try world.capture([push]) }
             #expect(try world.drain())
             #expect((1...2).contains(heard(world, "old").count))
             #expect(heard(world, "new").isEmpty)
-            #expect(try world.store.history(provider: "old", limit: 99).count { $0.id == "late" } == 1)
+            #expect(try world.store.history.entries(provider: "old", limit: 99).count { $0.id == "late" } == 1)
             try balances(world)
         }
         #expect(points >= 5)

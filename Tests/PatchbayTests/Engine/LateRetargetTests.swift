@@ -36,7 +36,7 @@ import Testing
         #expect(held.attributes == snapshot.attributes, comment)
         #expect(held.tags == snapshot.tags, comment)
         for account in try world.accounts() { #expect(account.balances, comment) }
-        #expect(try world.store.verify().isSound, comment)
+        #expect(try world.store.maintenance.verify().isSound, comment)
     }
 
     private let relative: [Action] = [
@@ -114,7 +114,7 @@ import Testing
         let events = world.sent.filter { $0.provider == "b" && $0.request.url.hasSuffix("/track") }
         #expect(events.map { $0.request[header: "Operation"] } == [second.id.rawValue])
         #expect(world.outcome(of: first.id, on: "b")?.finding?.code == "engine.switch.person")
-        #expect(try world.store.rejects(provider: "b", limit: 10).map(\.operation.id).contains(first.id.rawValue))
+        #expect(try world.store.rejects.list(provider: "b", limit: 10).map(\.operation.id).contains(first.id.rawValue))
         for account in try world.accounts() { #expect(account.balances) }
     }
 
@@ -146,7 +146,9 @@ import Testing
             #expect(try world.account("a").pending == pending)
         } else {
             #expect(try engine.retarget(from: "a") >= 2)
-            let kept = try world.store.rejects(provider: "b", limit: 10).map { OperationID(rawValue: $0.operation.id) }
+            let kept = try world.store.rejects.list(provider: "b", limit: 10).map {
+                OperationID(rawValue: $0.operation.id)
+            }
             #expect(Set(kept).isSuperset(of: ids))
         }
         for account in try world.accounts() { #expect(account.balances) }
@@ -227,7 +229,7 @@ import Testing
         arguments: [false, true]
     ) func `who heard an operation does not hear it again, however short the history is`(isAskedFor: Bool) throws {
         let world = try VirtualWorld()
-        world.store.historyLimit = 4
+        world.store.history.limit = 4
         let dead = provider("a", .live, courtesy: 1_000_000)
         try world.start(plan(.drain, dead, provider("b", .live)))
         world.network = {
@@ -238,7 +240,7 @@ import Testing
         for number in 40..<80 { try world.capture(.event("\(number)")) }
         try world.advance(by: .seconds(60))
         #expect(try world.account("b").total("accepted") == 80)
-        #expect(try world.store.history(provider: nil, limit: .max).count < 60)
+        #expect(try world.store.history.entries(provider: nil, limit: .max).count < 60)
         let next = plan(.retarget, provider("a", nil, courtesy: 1_000_000), provider("b", .live))
         // Who refused it is nobody to take it over.
         let refusal: SwitchRefusal?
@@ -261,6 +263,6 @@ import Testing
         #expect(try world.account("a").total("moved") == 81)
         #expect(try world.account("a").pending == 0)
         for account in try world.accounts() { #expect(account.balances) }
-        #expect(try world.store.verify().isSound)
+        #expect(try world.store.maintenance.verify().isSound)
     }
 }

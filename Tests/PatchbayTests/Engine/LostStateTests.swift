@@ -14,7 +14,7 @@ import Testing
     private func lose(_ loss: Loss, in world: VirtualWorld) throws {
         switch loss {
         case .damaged: try world.store.connection.run("UPDATE snapshot SET body = x'00'")
-        case .unreadable: try world.store.setSnapshot(subject: "installation-1", body: [0x5B])
+        case .unreadable: try world.store.state.setSnapshot(subject: "installation-1", body: [0x5B])
         case .thrownAway: try world.store.connection.run("DELETE FROM snapshot")
         }
         world.store.noteForeignCommit()
@@ -110,7 +110,7 @@ import Testing
         do {
             let store = try OutboxStore.open(.file(folder.outbox))
             try store.connection.run("UPDATE snapshot SET body = x'00'")
-            try store.checkpoint()
+            try store.maintenance.checkpoint()
         }
         let url = URL(filePath: folder.outbox)
         var bytes = try Data(contentsOf: url)

@@ -56,7 +56,7 @@ import Testing
         }
         #expect(sent.count == Self.count && Set(sent).count == Self.count)
         #expect(mostLanes < Self.count)
-        #expect(try engine.store.pendingCount(provider: "p") == 0)
+        #expect(try engine.store.operations.pendingCount(provider: "p") == 0)
     }
 
     @Test func `lanes that wait for a retry rest, are waited for with their reasons, and come back in time`() throws {

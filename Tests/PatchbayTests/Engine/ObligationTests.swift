@@ -407,7 +407,7 @@ import Testing
     @Test func `memory that can't be read is never planned with, nor written over (E15)`() throws {
         let world = try VirtualWorld()
         try world.start(.pool())
-        try world.store.setMemory(provider: "p", lane: "", version: 1, body: Array(#"{"token":7}"#.utf8))
+        try world.store.state.setMemory(provider: "p", lane: "", version: 1, body: Array(#"{"token":7}"#.utf8))
         try world.restart()
         try world.capture(.event("a"))
         #expect(world.sent.isEmpty)
@@ -415,7 +415,7 @@ import Testing
         try world.resume("p")
         #expect(world.sent.isEmpty)
         #expect(try world.memory(of: "p") == ["": #"{"token":7}"#])
-        try world.store.clearMemory(provider: "p", lane: nil)
+        try world.store.state.clearMemory(provider: "p", lane: nil)
         try world.resume("p")
         #expect(try world.drain())
     }
@@ -426,12 +426,12 @@ import Testing
         try world.start(.pool())
         try world.capture(.event("a"))
         try world.advance(by: .seconds(1))
-        let sequence = try #require(try world.store.list(provider: "p", limit: 1).first).operation.sequence
-        try world.store.progress(provider: "p", sequence: sequence, step: [0x37], failures: 0, refusals: 0)
+        let sequence = try #require(try world.store.queues.list(provider: "p", limit: 1).first).operation.sequence
+        try world.store.settlement.progress(provider: "p", sequence: sequence, step: [0x37], failures: 0, refusals: 0)
         try world.restart()
         #expect(try world.suspended("p")?.code == "engine.state.unreadable")
         #expect(try world.account("p").pending == 1)
-        #expect(try world.store.list(provider: "p", limit: 1).first?.step == [0x37])
+        #expect(try world.store.queues.list(provider: "p", limit: 1).first?.step == [0x37])
     }
 
     @Test func `changed settings place again what is pending (E15)`() throws {
@@ -445,7 +445,7 @@ import Testing
                 $0.suffix = "-2"; $0.waitsForEver = true
             }
         )
-        #expect(try world.store.list(provider: "p", limit: 9).map(\.queue) == ["main-2"])
+        #expect(try world.store.queues.list(provider: "p", limit: 9).map(\.queue) == ["main-2"])
         try world.restart(.pool(digest: "2") { $0.suffix = "-2" })
         #expect(try world.drain())
         #expect(try world.account("p").balances)
@@ -460,7 +460,7 @@ import Testing
         try world.capture(.event("a"))
         try world.restart(.pool(mode: nil, digest: "1"))
         try world.restart(.pool(mode: nil, digest: "2") { $0.suffix = "-2" })
-        #expect(try world.store.list(provider: "p", limit: 9).map(\.queue).contains("main-2"))
+        #expect(try world.store.queues.list(provider: "p", limit: 9).map(\.queue).contains("main-2"))
         world.network = { _ in .status(200) }
         try world.restart()
         #expect(try world.drain())
@@ -472,7 +472,7 @@ import Testing
     private func takeOver(_ world: VirtualWorld) throws -> Int64 {
         let now = world.host.date().milliseconds
         return try #require(
-            try world.store.acquireLease(owner: "another", now: now, duration: 30_000, isDead: { _ in true })
+            try world.store.lease.acquire(owner: "another", now: now, duration: 30_000, isDead: { _ in true })
         )
     }
 
@@ -488,8 +488,8 @@ import Testing
         #expect(world.outcome(of: operation.id, on: "p") == nil)
         #expect(try world.account("p").pending == 1)
         #expect(try world.memory(of: "p") == [:])
-        #expect(try world.store.journal(provider: "p").count == (journaled ? 1 : 0))
-        try world.store.releaseLease(owner: "another", epoch: epoch)
+        #expect(try world.store.state.journal(provider: "p").count == (journaled ? 1 : 0))
+        try world.store.lease.release(owner: "another", epoch: epoch)
         try world.keepHouse()
         #expect(try world.drain())
         #expect(world.sent.count == 2)
@@ -503,7 +503,7 @@ import Testing
         let epoch = try takeOver(world)
         try world.keepHouse()
         try world.advance(by: .seconds(1))
-        try world.store.releaseLease(owner: "another", epoch: epoch)
+        try world.store.lease.release(owner: "another", epoch: epoch)
         try world.keepHouse()
         #expect(try world.drain())
         #expect(try world.account("p").balances)
@@ -518,7 +518,7 @@ import Testing
         try world.capture(.event("a"))
         // Within its time nobody lets another live process take over: it need not ask.
         #expect(world.sent.isEmpty == (asleep > .seconds(30)))
-        try world.store.releaseLease(owner: "another", epoch: epoch)
+        try world.store.lease.release(owner: "another", epoch: epoch)
         // One look finds that it is lost, if that is not known yet; the next takes it back.
         try world.keepHouse()
         try world.keepHouse()
@@ -532,7 +532,7 @@ import Testing
         _ = try takeOver(world)
         try world.capture(.event("a"))
         #expect(world.sent.isEmpty)
-        #expect(try world.store.journal(provider: "p").isEmpty)
+        #expect(try world.store.state.journal(provider: "p").isEmpty)
     }
 
     @Test func `a question to a process that does not deliver ends at its deadline (E11)`() throws {

@@ -19,12 +19,12 @@ import Testing
     }
 
     private func pending(_ world: VirtualWorld, _ provider: String = "p") throws -> [String] {
-        try world.store.list(provider: provider, limit: 10_000).map(\.operation.id)
+        try world.store.queues.list(provider: provider, limit: 10_000).map(\.operation.id)
     }
 
     private func agrees(_ world: VirtualWorld) throws {
         for account in try world.accounts() { #expect(account.balances) }
-        #expect(try world.store.verify().faults == [])
+        #expect(try world.store.maintenance.verify().faults == [])
     }
 
     @Test func `beyond the number the oldest events go, accounted and told, and state stays`() throws {
@@ -45,7 +45,7 @@ import Testing
         let world = try world(OutboxLimits(bytes: 10_000))
         let attributes: [AttributeName: AttributeValue] = ["text": .string(String(repeating: "x", count: 1_000))]
         for number in 0..<20 { try world.capture(.track(.custom(name: "e\(number)", attributes: attributes))) }
-        let usage = try world.store.usage()
+        let usage = try world.store.accounts.usage()
         #expect(usage.size <= 10_000)
         #expect(usage.operations >= 5)
         #expect(try world.account("p").total("dropped") == 20 - Int(usage.operations))
@@ -152,10 +152,10 @@ import Testing
         }
         for id: OperationID in ["a", "b", "c"] { try capture(id, deliverer) }
         try capture("d", other)
-        #expect(try other.store.list(provider: "p", limit: 10).map(\.operation.id) == ["a", "b", "c"])
+        #expect(try other.store.queues.list(provider: "p", limit: 10).map(\.operation.id) == ["a", "b", "c"])
         try capture("e", deliverer)
-        #expect(try other.store.list(provider: "p", limit: 10).map(\.operation.id) == ["b", "c", "e"])
-        #expect(try other.store.verify().faults == [])
+        #expect(try other.store.queues.list(provider: "p", limit: 10).map(\.operation.id) == ["b", "c", "e"])
+        #expect(try other.store.maintenance.verify().faults == [])
     }
 
     @Test func `a refused transaction leaves everything as it was, and rejects that are forgotten are told`() throws {
@@ -167,7 +167,7 @@ import Testing
         #expect(try world.drain())
         try world.capture(.event("b"))
         #expect(try world.drain())
-        #expect(try world.store.rejectCount() == 1)
+        #expect(try world.store.rejects.count() == 1)
         let noticed = world.told.filter {
             if case .noticed("p", let finding) = $0.event {
                 finding.code == "engine.outbox.rejectsForgotten"

@@ -96,10 +96,10 @@ import Testing
         try world.start(.probe())
         let first = try world.capture(.event("first"))
         #expect(try world.drain())
-        let sequence = try #require(world.store.rejects(provider: "p", limit: 1).first).operation.sequence
+        let sequence = try #require(world.store.rejects.list(provider: "p", limit: 1).first).operation.sequence
         try world.capture(.event("second"))
         #expect(try replay(first, in: world) == [.pending])
-        let row = try #require(try world.store.row(sequence, provider: "p"))
+        let row = try #require(try world.store.queues.row(sequence, provider: "p"))
         #expect(row.operation.id == first.id.rawValue)
     }
 
@@ -116,7 +116,7 @@ import Testing
             return
         }
         #expect(finding.code == "engine.switch.person")
-        #expect(try world.store.rejects(provider: "p", limit: 10).count == 1)
+        #expect(try world.store.rejects.list(provider: "p", limit: 10).count == 1)
     }
 
     private func replay(_ operation: EngagementOperation, in world: VirtualWorld) throws -> [ReplayResult] {

@@ -56,7 +56,7 @@ extension VirtualWorld {
 
     func expectSound() throws {
         for account in try accounts() { #expect(account.balances, "\(account.provider)") }
-        #expect(try store.verify().isSound)
+        #expect(try store.maintenance.verify().isSound)
     }
 }
 
@@ -75,7 +75,7 @@ extension VirtualWorld {
         #expect(account.total("accepted") == 0)
         #expect(world.outcome(of: good.id, on: "next")?.term == .shadowed)
         #expect(world.outcome(of: bad.id, on: "next")?.finding?.code == "probe.refused")
-        #expect(try world.store.rejects(provider: "next", limit: 9).isEmpty)
+        #expect(try world.store.rejects.list(provider: "next", limit: 9).isEmpty)
         try world.expectSound()
     }
 
@@ -430,7 +430,7 @@ struct PickyDevice: VendorAdapter {
         #expect(refusal?.operations.map(\.id) == [lost.id])
         #expect(refusal?.operations.first?.refusals["b"]?.code == "picky.refused")
         #expect(refusal?.description.contains("onLoss") == true)
-        #expect(try world.store.providers().map(\.name) == ["a"])
+        #expect(try world.store.state.providers().map(\.name) == ["a"])
         if atStart { try world.restart(old) }
         #expect(try world.drain())
         #expect(Set(world.ids("a")) == [taken.id.rawValue, lost.id.rawValue])
@@ -444,7 +444,7 @@ struct PickyDevice: VendorAdapter {
         let lost = try world.capture(.set("city", .string("Turku")))
         try world.reconfigure(.routes(.retarget, .route("a", nil), picky, onLoss: .reject))
         #expect(try world.drain())
-        #expect(try world.store.rejects(provider: "b", limit: 9).map(\.operation.id).contains(lost.id.rawValue))
+        #expect(try world.store.rejects.list(provider: "b", limit: 9).map(\.operation.id).contains(lost.id.rawValue))
         try world.expectSound()
     }
 
@@ -464,13 +464,13 @@ struct PickyDevice: VendorAdapter {
         try world.restart(.routes(.drain, .route("crm", nil)))
         #expect(try world.drain())
         #expect(world.heard("crm").last == "unregister")
-        let memories = try world.store.memories(provider: "crm")
+        let memories = try world.store.state.memories(provider: "crm")
         #expect(memories.count == 1)
         try world.restart(next)
         let taken = try world.capture(.event("e"))
         #expect(try world.drain())
         #expect(world.outcome(of: taken.id, on: "crm")?.term == .accepted)
-        #expect(try world.store.providers().map(\.adapter) == [PickyDevice.descriptor.id.rawValue])
+        #expect(try world.store.state.providers().map(\.adapter) == [PickyDevice.descriptor.id.rawValue])
         try world.expectSound()
     }
 

@@ -40,7 +40,7 @@ import Testing
         #expect(heard(world, "new").isEmpty)
         #expect(try world.account("old").total("captured") == 2)
         #expect(try world.stagedCaptures().isEmpty)
-        #expect(try world.store.verify().isSound)
+        #expect(try world.store.maintenance.verify().isSound)
     }
 
     @Test func `what arrived for a provider that is gone goes to whoever is there (E1)`() throws {
@@ -77,7 +77,7 @@ import Testing
         try world.capture([captured[1]])
         world.onStorage(nil)
         #expect(try world.stagedCaptures() == Set(captured.map(\.id.rawValue)))
-        #expect(try world.store.providers().contains { $0.name == "old" && $0.state == "live" })
+        #expect(try world.store.state.providers().contains { $0.name == "old" && $0.state == "live" })
         try world.restart(plan(.retarget, [("old", nil), ("new", .live)]))
         #expect(try world.drain())
         #expect(heard(world, "new") == captured.map(\.id.rawValue))
@@ -187,8 +187,8 @@ import Testing
         try world.restart()
         #expect(try world.drain())
         #expect(heard(world, "p") == good.map(\.id.rawValue))
-        #expect(try world.store.quarantineCount() == 1)
-        #expect(try world.store.verify().isSound)
+        #expect(try world.store.quarantine.count() == 1)
+        #expect(try world.store.maintenance.verify().isSound)
     }
 
     @Test func `a row of staged captures whose delta is spoiled is set aside, and the others get their places`() throws
@@ -211,8 +211,8 @@ import Testing
         try world.restart()
         #expect(try world.drain())
         #expect(heard(world, "p") == good.map(\.id.rawValue))
-        #expect(try world.store.quarantineCount() == 1)
-        #expect(try world.store.verify().isSound)
+        #expect(try world.store.quarantine.count() == 1)
+        #expect(try world.store.maintenance.verify().isSound)
     }
 
     @Test func `what arrived twice gets one place, and holds up nothing behind it`() throws {
@@ -234,7 +234,7 @@ import Testing
         #expect(try world.drain())
         #expect(heard(world, "p") == (captured + later).map(\.id.rawValue))
         #expect(try world.account("p").total("captured") == 2)
-        #expect(try world.store.verify().isSound)
+        #expect(try world.store.maintenance.verify().isSound)
     }
 
     @Test func `endings that are noted and not carried out are endings after a death (E1)`() throws {
@@ -244,7 +244,7 @@ import Testing
         try world.capture(captured)
         // One operation a request: the first two end, and the process dies before anybody looks.
         while world.sent.count < 3 { try world.advance(by: .milliseconds(10)) }
-        #expect(try world.store.connection.number("SELECT count(*) FROM ending") == 2)
+        #expect(try world.store.connection.number("SELECT count(*) FROM notedOutcome") == 2)
         #expect(try world.store.connection.number("SELECT count(*) FROM route") == 3)
         world.kill()
         try world.restart()
@@ -253,7 +253,7 @@ import Testing
         // The third was in flight, and is sent again; the others are not.
         #expect(heard(world, "p").count == 4)
         #expect(try world.account("p").total("accepted") == 3)
-        #expect(try world.store.history(provider: "p", limit: 10).count == 3)
-        #expect(try world.store.verify().isSound)
+        #expect(try world.store.history.entries(provider: "p", limit: 10).count == 3)
+        #expect(try world.store.maintenance.verify().isSound)
     }
 }

@@ -38,7 +38,7 @@ import Testing
             pass(world, seconds: 30)
             #expect(world.sent.count == 1)
             #expect(world.outcome(of: operation.id, on: "p")?.term == .accepted)
-            #expect(try world.store.journal(provider: "p").isEmpty)
+            #expect(try world.store.state.journal(provider: "p").isEmpty)
             #expect(try world.account("p").balances)
             try world.capture(.event("b"))
             #expect(try world.drain())
@@ -218,7 +218,7 @@ import Testing
         fail(world, .begin(.normal))
         #expect(throws: OutboxError.self) { try engine.finish(sent[0], .replied(WireResponse(200))) }
         if isResting { try engine.suspend() } else { try engine.stop() }
-        #expect(try world.store.history(provider: "p", limit: 10).map(\.term) == ["accepted"])
+        #expect(try world.store.history.entries(provider: "p", limit: 10).map(\.term) == ["accepted"])
     }
 
     @Test func `a maintenance request whose rate can't be stored has not left, and leaves later`() throws {
@@ -254,7 +254,7 @@ import Testing
             throw Self.full
         }
         _ = try? world.capture(.event("a"))
-        #expect(try world.store.journal(provider: "p").isEmpty == world.sent.isEmpty)
+        #expect(try world.store.state.journal(provider: "p").isEmpty == world.sent.isEmpty)
         world.onStorage(nil)
         // Nothing was spent for what did not leave.
         try world.advance(by: .seconds(60))

@@ -21,7 +21,7 @@ import Testing
                 do {
                     let store = try OutboxStore.open(.file(path))
                     // The file stays small, and every look short.
-                    store.historyLimit = 64
+                    store.history.limit = 64
                     while let next { try write(next, to: store) }
                 } catch {
                     Issue.record(error)
@@ -55,7 +55,7 @@ import Testing
         for _ in 0..<100 {
             let accounts = try #require(try ProviderAccounts.read(reader).first)
             #expect(accounts.balances, "\(accounts.incoming) = \(accounts.ended) + \(accounts.pending)")
-            #expect(try reader.verify().faults == [])
+            #expect(try reader.maintenance.verify().faults == [])
         }
     }
 
@@ -107,7 +107,7 @@ import Testing
 /// Captures an operation, or ends the one that was captured last, in turn: now one is pending, now none.
 private func write(_ number: Int, to store: OutboxStore) throws {
     guard number % 2 == 1 else {
-        try store.end(provider: "p", sequence: Int64(number / 2), term: "accepted", code: "", at: 1)
+        try store.settlement.complete(provider: "p", sequence: Int64(number / 2), term: "accepted", code: "", at: 1)
         return
     }
     try store.transaction(.normal) {
@@ -119,7 +119,7 @@ private func write(_ number: Int, to store: OutboxStore) throws {
             since: 1,
             body: Array("{}".utf8)
         )
-        try store.enter(try store.insert(operation), provider: "p", lane: "l", queue: "q", hold: nil)
-        try store.count(provider: "p", term: "captured", code: "", by: 1)
+        try store.captures.enter(try store.captures.insert(operation), provider: "p", lane: "l", queue: "q", hold: nil)
+        try store.accounts.count(provider: "p", term: "captured", code: "", by: 1)
     }
 }

@@ -25,7 +25,7 @@ import Testing
 
     private func balances(_ world: VirtualWorld) throws {
         for account in try world.accounts() { #expect(account.balances, "\(account.provider)") }
-        #expect(try world.store.verify().isSound)
+        #expect(try world.store.maintenance.verify().isSound)
     }
 
     @Test func `what only the removed provider holds goes to a provider that was there before (E13)`() throws {
@@ -171,13 +171,13 @@ import Testing
         try world.start(.probe(others: [gone]))
         try world.capture(.set("tier", "gold"))
         try world.advance(by: .seconds(1))
-        #expect(try world.store.rejects(provider: nil, limit: 10).count == 1)
+        #expect(try world.store.rejects.list(provider: nil, limit: 10).count == 1)
         world.network = { _ in .status(200) }
         try world.restart(.probe())
         #expect(try world.account("gone").pending == 1)
         try world.capture(.erase)
         #expect(try world.drain())
-        #expect(try world.store.rejects(provider: nil, limit: 10).isEmpty)
+        #expect(try world.store.rejects.list(provider: nil, limit: 10).isEmpty)
         #expect(try world.account("gone").pending == 0)
         #expect(try world.account("gone").total("erased") == 1)
         #expect(try world.account("gone").balances)

@@ -313,6 +313,7 @@ actor DeliveryLoop {
         } catch {
             note(error)
         }
+        requestCredentials()
     }
 
     /// Starts an exchange. If its end starts another one, both run in the same task.
@@ -502,15 +503,18 @@ actor DeliveryLoop {
     private func makeCache(_ source: CredentialSource) -> CredentialCache {
         switch source.answering {
         case .immediately(let ask): CredentialCache(.immediate(ask))
-        case .asynchronously(let ask):
-            CredentialCache(
-                .asynchronous { [weak self] request in self?.assumeIsolated { $0.ask(request, ask) } }
-            )
+        case .asynchronously: CredentialCache(.asynchronous)
         }
     }
 
+    /// Requests the credentials that the last plan lacked.
+    private func requestCredentials() {
+        guard case .asynchronously(let ask) = source.answering else { return }
+        for request in credentials?.takeRequests() ?? [] { requestCredential(request, ask) }
+    }
+
     /// Requests a credential from the app, and repeats the request until the app answers without an error.
-    private func ask(
+    private func requestCredential(
         _ request: CredentialRequest,
         _ source: @escaping @Sendable (CredentialRequest) async throws -> Secret?
     ) {

@@ -4,15 +4,15 @@ package import PatchbayModel
 
 /// A cache of the credentials that the engine uses, and of the reasons that it cannot use others.
 ///
-/// Look-ups are synchronous. An asynchronous source is queried once in the background, and its answer is passed to
-/// ``receive(_:for:)``. The cache lives as long as the process: after a restart, every credential may be tried again.
+/// Look-ups are synchronous. For an asynchronous source they leave requests, which the engine's driver takes by
+/// ``takeRequests()`` and answers by ``receive(_:for:)``. The cache lives as long as the process: after a restart, every credential may be tried again.
 package final class CredentialCache {
     /// The way in which the app provides credentials.
     package enum Source {
         /// The source answers at every look-up.
         case immediate((CredentialRequest) -> Secret?)
-        /// The source is asked and answers later, through ``CredentialCache/receive(_:for:)``.
-        case asynchronous(ask: (CredentialRequest) -> Void)
+        /// The source answers later, through ``CredentialCache/receive(_:for:)``.
+        case asynchronous
     }
 
     /// The reason that no usable credential is known.
@@ -64,6 +64,8 @@ package final class CredentialCache {
 
     private let source: Source
     private var entries: [Key: Entry] = [:]
+    /// The requests to the source that the driver has not taken yet.
+    private var requests: [CredentialRequest] = []
 
     /// Creates an empty cache.
     package init(_ source: Source) { self.source = source }
@@ -91,20 +93,28 @@ package final class CredentialCache {
             if known == nil { makeRoom() }
             set(answer, of: key)
             return isUsable(entries[key], at: date) ? answer : nil
-        case .asynchronous(let ask):
+        case .asynchronous:
             if let entry = entries[key], isUsable(entry, at: date) { return entry.credential }
-            request(key, uptime, ask)
+            request(key, uptime)
             return nil
         }
     }
 
-    private func request(_ key: Key, _ uptime: Instant, _ ask: (CredentialRequest) -> Void) {
+    private func request(_ key: Key, _ uptime: Instant) {
         var entry = entries[key] ?? Entry()
         guard !entry.isRequested, entry.lastRequest.map({ uptime - $0 >= Self.pause }) ?? true else { return }
         makeRoom()
         (entry.isRequested, entry.lastRequest) = (true, uptime)
         entries[key] = entry
-        ask(CredentialRequest(provider: key.provider, contact: key.contact?.text, replacing: entry.credential))
+        requests.append(
+            CredentialRequest(provider: key.provider, contact: key.contact?.text, replacing: entry.credential)
+        )
+    }
+
+    /// Returns the requests to the asynchronous source since the last call.
+    package func takeRequests() -> [CredentialRequest] {
+        defer { requests = [] }
+        return requests
     }
 
     private func makeRoom() {

@@ -26,14 +26,16 @@ struct Stretch {
 
     @inline(__always) init(_ start: Bytes, _ count: Int) { (self.start, self.count) = (start, count) }
 
-    /// An empty range with padding after it.
-    static var nothing: Stretch { Stretch(padding.utf8Start, 0) }
-
     /// The service of a token that names none.
-    static var apns: Stretch { Stretch(("apns" as StaticString).utf8Start, 4) }
+    static var apns: Stretch { Stretch(constants.utf8Start, 4) }
+    /// The service of an Android token that names none.
+    static var fcm: Stretch { Stretch(constants.utf8Start + 4, 3) }
+    /// An empty range.
+    static var nothing: Stretch { Stretch(constants.utf8Start + 7, 0) }
 
-    private static let padding: StaticString =
-        "\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0"
+    /// The constant texts, with padding after them, because texts are read in blocks.
+    private static let constants: StaticString =
+        "apnsfcm\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0"
 
     /// A copy of the bytes, for code outside the bulk path.
     var bytes: [UInt8] { Array(UnsafeBufferPointer(start: start, count: count)) }

@@ -818,7 +818,7 @@ struct RowScanner: RecordScanner {
         if has(device.pushToken) {
             (own.hasToken, own.token) = (true, fields[device.pushToken].text)
             own.service = service(own.token, family: own.family)
-            own.serviceName = own.service == 0 ? .apns : Self.fcm
+            own.serviceName = own.service == 0 ? .apns : .fcm
             if has(device.pushEnvironment) {
                 let word = fields[device.pushEnvironment].text.text.lowercased()
                 guard let environment = PushToken.Environment.allCases.firstIndex(where: { $0.rawValue == word }) else {
@@ -833,8 +833,6 @@ struct RowScanner: RecordScanner {
         // A part of the device is always assumed.
         return noted.add(notes.deviceAssumed) && noteLeftParts(own, view)
     }
-
-    private static var fcm: Stretch { Stretch(("fcm" as StaticString).utf8Start, 3) }
 
     /// The value of a column with yes or no; no if it is empty, nil for any other text.
     private func flag(_ column: Int) -> Bool? {

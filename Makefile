@@ -112,8 +112,8 @@ million: tools ## Migrate a million contacts through server APIs over HTTP, with
 	swift build -c release --product patchbay
 	@PATCHBAY="$(CURDIR)/.build/release/patchbay" python3 Tests/EndToEnd/million.py --contacts $(CONTACTS) $(SERVERS:%=--api %)
 
-rounds: tools ## Run the tests of migration with twelve times as many random files
-	PATCHBAY_ROUNDS=12 swift test --disable-xctest --filter 'PatchbayMigrationTests.(Bulk|Plan)Tests'
+rounds: tools ## Run the tests of migration with 24 times as many random files
+	PATCHBAY_ROUNDS=24 swift test --disable-xctest --filter 'PatchbayMigrationTests.(Bulk|Plan)Tests'
 
 mutants: tools ## Apply each mutation of Tests/Mutations to a copy and expect the random runs to find it (NAMES="…")
 	@.ci/mutants $(NAMES)

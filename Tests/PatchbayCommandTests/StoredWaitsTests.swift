@@ -48,12 +48,13 @@ import Testing
     func `a pipe with a name is called by it where it can't be gone on with`() async throws {
         let result = try await bench.shell(
             """
+            trap '' PIPE
             mkfifo in
             "$PATCHBAY" migrate apply --from neutral.contacts --to neutral.contacts --in in --out out 2> talk &
             exec 3> in
-            sleep 1
             kill -TERM $!
-            printf '{}\\n' >&3
+            # The input does not end before the command has noticed the signal.
+            while kill -0 $! 2> /dev/null && printf '{}\\n' >&3; do sleep 0.05; done 2> /dev/null
             exec 3>&-
             wait $!
             cat talk

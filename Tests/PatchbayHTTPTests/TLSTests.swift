@@ -96,6 +96,9 @@ private final class TLSServer {
 
     deinit {
         try? input.fileHandleForWriting.close()
+        // Another child process may have a copy of the pipe.
+        process.terminate()
+        process.waitUntilExit()
         try? FileManager.default.removeItem(at: folder)
     }
 }

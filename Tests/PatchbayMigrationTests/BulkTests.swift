@@ -154,7 +154,7 @@ import Testing
         }
     }
 
-    @Test(arguments: ConversionTests.End.all, Rounds.of(2))
+    @Test(arguments: ConversionTests.End.all, Rounds.of(1))
     func `evidence and the records that a comparison receives are the same on both paths`(
         _ end: ConversionTests.End,
         _ round: Int
@@ -357,7 +357,7 @@ import Testing
         (#"{"db_id":7,"#, "{"), (#""matching":"custom","#, ""), (",", " , "), (#""labels":["#, #""labels":["z","#),
     ]
 
-    @Test(arguments: Rounds.of(12)) func `profiles as a source give the same on both paths`(_ round: Int) throws {
+    @Test(arguments: Rounds.of(6)) func `profiles as a source give the same on both paths`(_ round: Int) throws {
         var (noise, random) = (
             ContactNoise(seed: UInt64(round + 300), mutated: 0), SeededGenerator(seed: UInt64(round))
         )
@@ -417,7 +417,7 @@ import Testing
         #expect((report.written, report.leftBulkPath) == (2, [:]))
     }
 
-    @Test(arguments: Rounds.of(12)) func `every way follows a mapping's rules alike, and counts alike what they did`(
+    @Test(arguments: Rounds.of(6)) func `every way follows a mapping's rules alike, and counts alike what they did`(
         _ round: Int
     ) throws {
         var rules = MappingNoise(seed: UInt64(round))

@@ -26,6 +26,25 @@ import Testing
         #expect(mode == 0o600)
     }
 
+    @Test func `a lock ends with its owner, although a child process still has a copy of the descriptor`() throws {
+        let path = "\(folder)/journal"
+        var owner: FileDescriptor? = try FileDescriptor(path, O_RDWR | O_CREAT)
+        #expect(owner?.lock() == true)
+        var wanted = stat()
+        #expect(stat(path, &wanted) == 0)
+        let number = try #require(
+            (3..<Int32(4_096)).first { number in
+                var status = stat()
+                return fstat(number, &status) == 0 && status.st_ino == wanted.st_ino && status.st_dev == wanted.st_dev
+            }
+        )
+        // What a child process has between its creation and the start of its program.
+        let copy = dup(number)
+        defer { close(copy) }
+        owner = nil
+        #expect(try FileDescriptor(path, O_RDWR).lock())
+    }
+
     @Test func `a file that is given up leaves the one that stood there`() throws {
         try "old".write(toFile: "\(folder)/a.csv", atomically: false, encoding: .utf8)
         do {

@@ -94,7 +94,7 @@ import Testing
         }
     }
 
-    @Test(arguments: ConversionTests.End.all, Rounds.of(2))
+    @Test(arguments: ConversionTests.End.all, Rounds.of(1))
     func `every way gives the same plan for every vendor`(_ end: ConversionTests.End, _ round: Int) throws {
         var noise = ContactNoise(seed: UInt64(round + 70), mutated: round * 15)
         let bytes = noise.file(30)
@@ -109,7 +109,7 @@ import Testing
         }
     }
 
-    @Test(arguments: Rounds.of(10)) func `every way gives the same plan by a mapping`(_ round: Int) throws {
+    @Test(arguments: Rounds.of(5)) func `every way gives the same plan by a mapping`(_ round: Int) throws {
         var (rules, noise) = (MappingNoise(seed: UInt64(round + 40)), ContactNoise(seed: UInt64(round), mutated: 5))
         let (end, bytes, mapping) = (ConversionTests.End.all[round % 5], noise.file(50), try rules.mapping())
         let types = round % 2 == 0 ? [:] : BulkTests.types

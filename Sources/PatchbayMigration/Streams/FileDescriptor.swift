@@ -6,6 +6,7 @@ final class FileDescriptor {
     let path: String
     private let number: Int32
     private var isOpen = true
+    private var isLocked = false
     private let closesAtEnd: Bool
 
     /// Takes ownership of an open file. With `closesAtEnd` false, it stays open, as standard input and output do.
@@ -31,7 +32,11 @@ final class FileDescriptor {
         guard fchmod(number, mode) == 0 else { throw FileError(path, .open) }
     }
 
-    deinit { if closesAtEnd, isOpen { _ = systemClose(number) } }
+    deinit {
+        guard closesAtEnd, isOpen else { return }
+        unlock()
+        _ = systemClose(number)
+    }
 
     /// Returns the status of the file.
     func status() throws(FileError) -> stat {
@@ -52,7 +57,15 @@ final class FileDescriptor {
     }
 
     /// Locks the file for this process until it closes it; returns false if another process has locked it.
-    func lock() -> Bool { flock(number, LOCK_EX | LOCK_NB) == 0 }
+    func lock() -> Bool {
+        isLocked = flock(number, LOCK_EX | LOCK_NB) == 0
+        return isLocked
+    }
+
+    /// Releases the lock, which a child process would otherwise keep until it has closed its copy of the descriptor.
+    private func unlock() {
+        if isLocked { flock(number, LOCK_UN) }
+    }
 
     /// A closure that syncs the file to the disk from another thread. The file must be open when it is called.
     var syncer: @Sendable () -> Int32 {
@@ -120,6 +133,7 @@ final class FileDescriptor {
     /// Closes the file. Some file systems report only now that the disk is full.
     func close() throws(FileError) {
         isOpen = false
+        unlock()
         guard systemClose(number) == 0 || errno == EINTR else { throw FileError(path, .write) }
     }
 }

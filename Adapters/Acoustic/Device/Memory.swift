@@ -69,13 +69,6 @@ extension AcousticDevice {
         /// Nothing known.
         public init() {}
 
-        /// Returns the memory with a change.
-        func changing(_ change: (inout Memory) -> Void) -> Memory {
-            var memory = self
-            change(&memory)
-            return memory
-        }
-
         /// Delays a stream of requests after a failure (Q1), at least as long as the server asks.
         mutating func delay(_ stream: String, asked: Duration?, at moment: Moment) {
             let failures = paces[stream]?.failures ?? 0

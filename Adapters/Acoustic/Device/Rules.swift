@@ -85,7 +85,11 @@ extension Rule {
 
         rule("O1", "One mechanism writes a column: the device or the server, never both.", .guide),
 
-        rule("G1", "An update is one atomic write, so an operation is judged whole and every problem is told.", .guide),
+        rule(
+            "G1",
+            "An update is one atomic write, so an operation is judged whole and every problem is reported.",
+            .guide
+        ),
         rule("G2", "By a setting the valid rest of an operation goes.", .own),
         rule(
             "G3",

@@ -137,13 +137,6 @@ public struct AltcraftMemory: AdapterMemory {
 
     /// The maximum number of entries per list. Entries that may be subscribed are never removed.
     static let entryLimit = 64
-
-    /// Returns the memory with a change.
-    func changing(_ change: (inout AltcraftMemory) -> Void) -> AltcraftMemory {
-        var memory = self
-        change(&memory)
-        return memory
-    }
 }
 
 /// The vendor's names of the states of a subscription.

@@ -127,6 +127,13 @@ public protocol AdapterMemory: Codable, Sendable, Equatable {
 }
 
 extension AdapterMemory {
+    /// Returns the memory with a change.
+    public func changing(_ change: (inout Self) -> Void) -> Self {
+        var memory = self
+        change(&memory)
+        return memory
+    }
+
     public var afterErase: Self { Self() }
     public func afterDenial(of scope: Consent.Scope) -> Self { afterErase }
     public func withoutContact(_ contact: String) -> Self { self }

@@ -138,8 +138,8 @@ extension ReplyCondition.TextTest {
 }
 
 extension JSONValue {
-    /// Returns the values at a path.
-    fileprivate func values(at path: String) -> [JSONValue] {
+    /// Returns the values at a path with dots, and `*` for each element of a list.
+    func values(at path: String) -> [JSONValue] {
         path.split(separator: ".").reduce([self]) { values, name in
             name == "*" ? values.flatMap { $0.array ?? [] } : values.compactMap { $0[String(name)] }
         }

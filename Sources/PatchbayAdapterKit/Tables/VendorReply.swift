@@ -126,7 +126,7 @@ public enum ReplyPlace: Hashable, Sendable, Codable {
             case .header(let name): response[header: name]
             case .sent(let name): request[header: name]
             case .member(let path):
-                path.split(separator: ".").reduce(body) { $0?[String($1)] }.flatMap { $0.string ?? $0.number?.text }
+                body?.values(at: path).first.flatMap { $0.string ?? $0.number?.text }
             }
         return text.flatMap { $0.isEmpty || $0 == "0" ? nil : $0 }
     }

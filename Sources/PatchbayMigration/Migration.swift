@@ -161,9 +161,7 @@ public struct Migration: Sendable {
 
     /// Reported for a source without any line. A reader of rows reports a file that has only a header.
     static let empty = FindingRow(
-        "migration.input.empty",
-        .error,
-        .missing,
+        .error("migration.input.empty", .missing),
         reason: "The source holds no contacts",
         remedy: "Export the contacts again."
     )
@@ -241,24 +239,18 @@ public struct Migration: Sendable {
 
     private static let unnamedCode = ".file.consentUnnamed"
     static let consentUnnamed = FindingRow(
-        "migration.consent.unnamed",
-        .error,
-        .consent,
+        .error("migration.consent.unnamed", .consent),
         reason: "The column's name speaks of consent, but no setting says what the column means",
         remedy: "Name the column in the setting columns: as consent, as an attribute, or as ignored."
     )
     static let consentLikely = FindingRow(
-        consentUnnamed.code,
-        .error,
-        .consent,
+        .error(consentUnnamed.code, .consent),
         reason:
             "Each field of the column is a yes or no or a consent status, but no setting says what the column means",
         remedy: consentUnnamed.remedy
     )
     private static let oneWay = FindingRow(
-        "migration.format.direction",
-        .error,
-        .unsupported,
+        .error("migration.format.direction", .unsupported),
         reason: "The format cannot be used in this direction",
         remedy: "Choose another format; `patchbay adapters` lists them."
     )

@@ -255,9 +255,7 @@ public struct MigrationReport: Hashable, Sendable {
     static let sampledRecords = 10_000
 
     private static let mostlyRejected = FindingRow(
-        "migration.rejects.share",
-        .error,
-        .invalid,
+        .error("migration.rejects.share", .invalid),
         reason: "Too many records are rejected, and the run stops",
         remedy:
             "Correct the settings or the source; `patchbay migrate plan` lists all reasons. --max-rejects 100 writes the rest."

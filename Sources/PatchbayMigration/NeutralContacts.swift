@@ -39,23 +39,17 @@ enum NeutralContacts {
     static let longestWritten = 16 * longestLine
 
     static let notJSON = FindingRow(
-        "neutral.json",
-        .error,
-        .invalid,
+        .error("neutral.json", .invalid),
         reason: "The line is not JSON",
         remedy: "Correct the text at this position."
     )
     static let notContact = FindingRow(
-        "neutral.contact",
-        .error,
-        .invalid,
+        .error("neutral.contact", .invalid),
         reason: "The line is not a contact",
         remedy: "Correct the value at this path."
     )
     static let lineTooLong = FindingRow(
-        "neutral.line.length",
-        .error,
-        .tooLarge,
+        .error("neutral.line.length", .tooLarge),
         reason: "The line is longer than a contact may be, and was skipped",
         remedy: "Write one contact per line."
     )

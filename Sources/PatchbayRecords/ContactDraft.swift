@@ -95,11 +95,8 @@ struct ContactDraft: Sendable {
     ) {
         let column = table.places[place].map { table.columns[$0] }
         guard column.map(table.file.onInvalid) == .omit else { return note(finding, place, detail, remedy: remedy) }
-        let omitted = FindingRow(
-            rows.omitted.code,
-            rows.omitted.severity,
-            finding.error,
-            rule: finding.rule,
+        let omitted = rows.omitted.with(
+            cause: finding,
             reason: "\(finding.reason), so the value is left out",
             remedy: remedy ?? finding.remedy
         )
@@ -172,7 +169,7 @@ struct ContactDraft: Sendable {
         remedy: String,
         isOptional: Bool = false
     ) {
-        let row = FindingRow(row.code, row.severity, row.error, rule: row.rule, reason: reason, remedy: remedy)
+        let row = row.with(reason: reason, remedy: remedy)
         if isOptional { noteInvalid(row, place) } else { note(row, place) }
     }
 

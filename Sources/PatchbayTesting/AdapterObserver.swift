@@ -139,7 +139,7 @@ final class AdapterObserver<Adapter: VendorAdapter>: Sendable {
 
 extension AdapterObserver.Record {
     fileprivate static var stopped: FindingRow {
-        FindingRow("conformance.stopped", .note, reason: "The check needs no more", remedy: "No action is needed.")
+        FindingRow(.note("conformance.stopped"), reason: "The check needs no more", remedy: "No action is needed.")
     }
 
     // MARK: Requests

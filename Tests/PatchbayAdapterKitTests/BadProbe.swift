@@ -46,8 +46,8 @@ struct BadProbe: VendorAdapter {
                 Rule(RuleID("worse", "2"), "Another's.", source: "Nobody"),
             ],
             findings: [
-                FindingRow("worse.code", .error, reason: "No cause and no remedy", remedy: ""),
-                FindingRow("worse.code", .note, reason: "Twice", remedy: "No action is needed."),
+                FindingRow(.error("worse.code"), reason: "No cause and no remedy", remedy: ""),
+                FindingRow(.note("worse.code"), reason: "Twice", remedy: "No action is needed."),
             ],
             reasonsOfState: ["bad.nobody"],
             replies: ReplyTable(

@@ -79,15 +79,13 @@ struct ProbeAdapter: VendorAdapter {
     }()
 
     static let unsupported = FindingRow(
-        "probe.unsupported",
-        .error,
-        .unsupported,
+        .error("probe.unsupported", .unsupported),
         reason: "No place for it",
         remedy: "Go away."
     )
-    static let refused = FindingRow("probe.refused", .error, .invalid, reason: "Refused", remedy: "Correct it.")
-    static let waiting = FindingRow("probe.waiting", .note, reason: "Pacing", remedy: "Wait.")
-    static let noted = FindingRow("probe.told", .note, reason: "Told", remedy: "No action is needed.")
+    static let refused = FindingRow(.error("probe.refused", .invalid), reason: "Refused", remedy: "Correct it.")
+    static let waiting = FindingRow(.note("probe.waiting"), reason: "Pacing", remedy: "Wait.")
+    static let noted = FindingRow(.note("probe.told"), reason: "Told", remedy: "No action is needed.")
 
     /// Whether a success says in its body that it is none.
     @Sendable private static func isError(_ reply: WireResponse) -> Bool {

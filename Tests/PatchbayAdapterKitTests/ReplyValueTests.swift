@@ -173,14 +173,14 @@ import Testing
     }
 
     @Test func `words that an adapter found obey the same policy, whatever they stand beside`() {
-        var finding = FindingRow("x.y", .error, .invalid, reason: "No", remedy: "Correct it.").at("action")
+        var finding = FindingRow(.error("x.y", .invalid), reason: "No", remedy: "Correct it.").at("action")
         finding.vendor = VendorReply(status: 400, code: "s3cr3t.tok/en=")
         let answer = Outcome.replied(WireResponse(400, json: ["errorcode": "Wintermute"]))
         let verdicts: [OperationID: Verdict<ProbeAdapter>] = [
             "a": .rejected(finding), "b": .accepted(finding), "c": .dropped(finding), "d": .unchanged(finding),
         ]
         var said = Interpretation(verdicts)
-        said.suspension = FindingRow("x.z", .error, .invalid, reason: "No", remedy: "Correct it.").at()
+        said.suspension = FindingRow(.error("x.z", .invalid), reason: "No", remedy: "Correct it.").at()
         let named = said.naming(answer, to: Self.telling, by: Self.table)
         #expect(
             named.suspension?.vendor == VendorReply(status: 400, code: VendorReply.withheld, requestID: "ours-480013")
@@ -189,7 +189,7 @@ import Testing
     }
 
     @Test func `a finding with the vendor's words is read as it was written`() throws {
-        var finding = FindingRow("x.y", .error, .invalid, reason: "No", remedy: "Correct it.").at("action")
+        var finding = FindingRow(.error("x.y", .invalid), reason: "No", remedy: "Correct it.").at("action")
         finding.vendor = VendorReply(status: 400, code: "10006", requestID: "a1")
         #expect(try Finding(jsonBytes: finding.jsonBytes) == finding)
         #expect(finding.description.hasSuffix("[HTTP 400, code 10006, request a1]"))

@@ -24,9 +24,7 @@ private struct RowAPI: ServerAPI {
     enum Findings: ServerFindings {
         static let vendor: AdapterID = "rows"
         static let optionUnknown = FindingRow(
-            "rows.server.option",
-            .warning,
-            .invalid,
+            .warning("rows.server.option", .invalid),
             reason: "No options",
             remedy: "Remove it."
         )

@@ -192,9 +192,7 @@ import Testing
         }
 
         static let refused = FindingRow(
-            "toy.phone",
-            .error,
-            .invalid,
+            .error("toy.phone", .invalid),
             reason: "The number has another form",
             remedy: "Correct the number."
         )

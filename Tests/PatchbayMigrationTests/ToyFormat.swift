@@ -55,20 +55,16 @@ private struct ToyReader: ContactReader {
 }
 
 private struct ToyWriter: ContactWriter {
-    static let noHeader = FindingRow("toy.header", .error, .invalid, reason: "There is no header", remedy: "Add one.")
-    static let badRow = FindingRow("toy.row", .error, .invalid, reason: "The row is no row", remedy: "Correct it.")
+    static let noHeader = FindingRow(.error("toy.header", .invalid), reason: "There is no header", remedy: "Add one.")
+    static let badRow = FindingRow(.error("toy.row", .invalid), reason: "The row is no row", remedy: "Correct it.")
     static let tooLong = FindingRow(
-        "toy.city",
-        .error,
-        .tooLarge,
+        .error("toy.city", .tooLarge),
         reason: "The city is too long",
         remedy: "Shorten it."
     )
-    static let noID = FindingRow("toy.id", .error, .missing, reason: "There is no id", remedy: "Add one.")
+    static let noID = FindingRow(.error("toy.id", .missing), reason: "There is no id", remedy: "Add one.")
     static let tagsLost = FindingRow(
-        "toy.tags",
-        .warning,
-        .unsupported,
+        .warning("toy.tags", .unsupported),
         reason: "It has no tags",
         remedy: "Leave them."
     )

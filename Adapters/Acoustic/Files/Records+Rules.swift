@@ -47,19 +47,19 @@ extension Rule {
 
 extension ContactFileRules {
     static let acoustic = ContactFileRules(
-        dialect: .acoustic("F4"),
-        header: .acoustic("F3"),
-        empty: .acoustic("F13"),
-        width: .acoustic("F13"),
-        values: .acoustic("F6"),
-        lists: .acoustic("F7"),
-        moments: .acoustic("F5"),
-        addresses: .acoustic("F6"),
-        key: .acoustic("F11"),
-        home: .acoustic("F3"),
-        wishes: .acoustic("F8"),
-        optOuts: .acoustic("F9"),
-        device: .acoustic("F3")
+        dialect: "F4",
+        header: "F3",
+        empty: "F13",
+        width: "F13",
+        values: "F6",
+        lists: "F7",
+        moments: "F5",
+        addresses: "F6",
+        key: "F11",
+        home: "F3",
+        wishes: "F8",
+        optOuts: "F9",
+        device: "F3"
     )
 }
 
@@ -89,26 +89,17 @@ extension FindingRow {
         ]
 
     static let recordOptedOut = FindingRow(
-        "acoustic.record.optedOut",
-        .error,
-        .consent,
-        rule: .acoustic("F9"),
+        .error("acoustic.record.optedOut", .consent, rule: "F9"),
         reason: "The person opted out, and this action could make a contact that gets mail, so it is not written",
         remedy: "Migrate the rejected contacts again with the setting action OPT_OUT."
     )
     static let recordNotOptedOut = FindingRow(
-        "acoustic.record.notOptedOut",
-        .error,
-        .conflict,
-        rule: .acoustic("F9"),
+        .error("acoustic.record.notOptedOut", .conflict, rule: "F9"),
         reason: "The person did not opt out of e-mail, so the contact does not belong in a file of opt-outs",
         remedy: "Migrate it with another action."
     )
     static let recordWithoutYes = FindingRow(
-        "acoustic.record.withoutOptIn",
-        .error,
-        .consent,
-        rule: .acoustic("F9"),
+        .error("acoustic.record.withoutOptIn", .consent, rule: "F9"),
         reason:
             "It is unknown whether the person wants email, and this import action could create a contact "
             + "that receives it, so the contact is not written",
@@ -117,188 +108,119 @@ extension FindingRow {
             + "contacts, or set withoutOptIn to warn if you may write to such people."
     )
     static let fileNotOptedOut = FindingRow(
-        "acoustic.file.notOptedOut",
-        .note,
-        .consent,
-        rule: .acoustic("F8"),
+        .note("acoustic.file.notOptedOut", .consent, rule: "F8"),
         reason: "F means that a person did not opt out. The vendor treats that as an opt-in, and so does this reader",
         remedy: "Set notOptedOut to unknown if contacts were loaded without being asked."
     )
     static let fileList = FindingRow(
-        "acoustic.file.list",
-        .error,
-        .missing,
-        rule: .acoustic("F11"),
+        .error("acoustic.file.list", .missing, rule: "F11"),
         reason: "An import needs the database's number",
         remedy: "Give it in the setting listId."
     )
     static let fileListForm = FindingRow(
-        "acoustic.file.listForm",
-        .error,
-        .invalid,
-        rule: .acoustic("F11"),
+        .error("acoustic.file.listForm", .invalid, rule: "F11"),
         reason: "The database's number holds something else than digits",
         remedy: "Give the number as text, digits alone."
     )
     static let fileColumnName = FindingRow(
-        "acoustic.file.columnName",
-        .error,
-        .invalid,
-        rule: .acoustic("F12"),
+        .error("acoustic.file.columnName", .invalid, rule: "F12"),
         reason: "A column's name has 3 to 255 characters",
         remedy: "Name a column that the database can hold."
     )
     static let fileColumnSign = FindingRow(
-        "acoustic.file.columnSign",
-        .error,
-        .invalid,
-        rule: .acoustic("F1"),
+        .error("acoustic.file.columnSign", .invalid, rule: "F1"),
         reason: "A column's name holds the delimiter or a line break, and fields stand in no quotes",
         remedy: "Rename the column, or choose another delimiter."
     )
     static let fileSyncField = FindingRow(
-        "acoustic.file.syncField",
-        .error,
-        .notFound,
-        rule: .acoustic("F11"),
+        .error("acoustic.file.syncField", .notFound, rule: "F11"),
         reason: "The file has no such column",
         remedy: "Name a column of the file, or leave the setting out."
     )
     static let fileListName = FindingRow(
-        "acoustic.file.listName",
-        .error,
-        .missing,
-        rule: .acoustic("F14"),
+        .error("acoustic.file.listName", .missing, rule: "F14"),
         reason: "An import that creates a list needs the name of the list",
         remedy: "Give it in the setting listName."
     )
     static let fileListNumber = FindingRow(
-        "acoustic.file.listNumber",
-        .error,
-        .conflict,
-        rule: .acoustic("F14"),
+        .error("acoustic.file.listNumber", .conflict, rule: "F14"),
         reason: "A list that does not exist yet has no number",
         remedy: "Leave listId out, or take another action."
     )
     static let fileListNew = FindingRow(
-        "acoustic.file.listNew",
-        .error,
-        .conflict,
-        rule: .acoustic("F14"),
+        .error("acoustic.file.listNew", .conflict, rule: "F14"),
         reason: "This setting applies only to an import that creates a list",
         remedy: "Leave the setting out, or set action to CREATE."
     )
     static let fileContactLists = FindingRow(
-        "acoustic.file.contactLists",
-        .error,
-        .conflict,
-        rule: .acoustic("F14"),
+        .error("acoustic.file.contactLists", .conflict, rule: "F14"),
         reason: "An import that creates a list adds no contacts to contact lists",
         remedy: "Leave contactLists out, and import into the lists afterwards."
     )
     static let mapForm = FindingRow(
-        "acoustic.map.form",
-        .error,
-        .invalid,
-        rule: .acoustic("F11"),
+        .error("acoustic.map.form", .invalid, rule: "F11"),
         reason: "The map file is no XML document of the kind that is read: small, and without declarations",
         remedy: "Write it as an import takes it, or name the columns in the setting header."
     )
     static let mapEncoding = FindingRow(
-        "acoustic.map.encoding",
-        .error,
-        .unsupported,
-        rule: .acoustic("F2"),
+        .error("acoustic.map.encoding", .unsupported, rule: "F2"),
         reason: "The map file is declared in an encoding that is not read",
         remedy: "Save it as UTF-8."
     )
     static let mapRoot = FindingRow(
-        "acoustic.map.root",
-        .error,
-        .invalid,
-        rule: .acoustic("F11"),
+        .error("acoustic.map.root", .invalid, rule: "F11"),
         reason: "The document is no map file: its root is not LIST_IMPORT",
         remedy: "Name the map file of the import."
     )
     static let mapWord = FindingRow(
-        "acoustic.map.word",
-        .error,
-        .invalid,
-        rule: .acoustic("F11"),
+        .error("acoustic.map.word", .invalid, rule: "F11"),
         reason: "The element is missing, or its word is not known",
         remedy: "Write one of the known words."
     )
     static let mapColumns = FindingRow(
-        "acoustic.map.columns",
-        .error,
-        .missing,
-        rule: .acoustic("F11"),
+        .error("acoustic.map.columns", .missing, rule: "F11"),
         reason: "The map file names no column",
         remedy: "Name each column of the file under MAPPING."
     )
     static let mapPlace = FindingRow(
-        "acoustic.map.place",
-        .error,
-        .invalid,
-        rule: .acoustic("F11"),
+        .error("acoustic.map.place", .invalid, rule: "F11"),
         reason: "A column's INDEX is no whole number from 1",
         remedy: "Write the column's place in the file, counted from 1."
     )
     static let mapPlaceTwice = FindingRow(
-        "acoustic.map.placeTwice",
-        .error,
-        .conflict,
-        rule: .acoustic("F11"),
+        .error("acoustic.map.placeTwice", .conflict, rule: "F11"),
         reason: "Two columns have the same INDEX",
         remedy: "Give each column its own place in the file."
     )
     static let mapPlaceMissing = FindingRow(
-        "acoustic.map.placeMissing",
-        .error,
-        .missing,
-        rule: .acoustic("F11"),
+        .error("acoustic.map.placeMissing", .missing, rule: "F11"),
         reason: "No column has that place, and there are columns behind it",
         remedy: "Name each column of the file; one that an import passes over with INCLUDE false."
     )
     static let mapName = FindingRow(
-        "acoustic.map.name",
-        .error,
-        .missing,
-        rule: .acoustic("F11"),
+        .error("acoustic.map.name", .missing, rule: "F11"),
         reason: "A column has no NAME",
         remedy: "Name it, or leave it out with INCLUDE false."
     )
     static let mapNameTwice = FindingRow(
-        "acoustic.map.nameTwice",
-        .error,
-        .conflict,
-        rule: .acoustic("F11"),
+        .error("acoustic.map.nameTwice", .conflict, rule: "F11"),
         reason: "Two columns have the same NAME",
         remedy: "Rename one of them."
     )
     static let mapSyncField = FindingRow(
-        "acoustic.map.syncField",
-        .error,
-        .notFound,
-        rule: .acoustic("F11"),
+        .error("acoustic.map.syncField", .notFound, rule: "F11"),
         reason: "A sync field is none of the columns",
         remedy: "Name a column of the file."
     )
     static let mapVendorNumber = FindingRow(
-        "acoustic.map.vendorNumber",
-        .error,
-        .missing,
-        rule: .acoustic("F11"),
+        .error("acoustic.map.vendorNumber", .missing, rule: "F11"),
         reason: "The import finds contacts by the vendor's own numbers, which have no meaning outside the vendor",
         remedy:
             "Say in the setting key what finds a contact; where it is to be the number, say in columns that RECIPIENT_ID "
             + "is identifier:external, and set key to external."
     )
     static let mapConsent = FindingRow(
-        "acoustic.map.consent",
-        .error,
-        .missing,
-        rule: .acoustic("F10"),
+        .error("acoustic.map.consent", .missing, rule: "F10"),
         reason: "A column holds consents to an SMS programme, and the map file names none",
         remedy: "Name it in CONSENT, or in the setting textToJoinProgramId."
     )

@@ -8,18 +8,12 @@ enum ServerFinding: ServerFindings {
 
     static let keyBlank = row(.keyBlank, "S27")
     static let keyControl = FindingRow(
-        "acoustic.server.key.control",
-        .error,
-        .invalid,
-        rule: .acoustic("S21"),
+        .error("acoustic.server.key.control", .invalid, rule: "S21"),
         reason: "The contact's key contains a control character, which XML cannot represent",
         remedy: "Use a key without control characters."
     )
     static let keyOther = FindingRow(
-        "acoustic.server.key.other",
-        .error,
-        .conflict,
-        rule: .acoustic("S27"),
+        .error("acoustic.server.key.other", .conflict, rule: "S27"),
         reason: "The identifier is not the contact's key, and a key cannot be changed here",
         remedy: "Write to the other contact under its own key."
     )
@@ -29,18 +23,14 @@ enum ServerFinding: ServerFindings {
         reason: "The identifier is the contact's key, which every call contains, so there is nothing else to send"
     )
     static let optionUnknown = FindingRow(
-        "acoustic.server.option.unknown",
-        .warning,
-        .invalid,
+        .warning("acoustic.server.option.unknown", .invalid),
         reason: "There is no such option",
         remedy:
             "Remove it, or correct its spelling: channelId, contactId, erasure, eventCode, phone, "
             + "unknownContacts, userId."
     )
     static let optionValue = FindingRow(
-        "acoustic.server.option.value",
-        .error,
-        .invalid,
+        .error("acoustic.server.option.value", .invalid),
         reason: "The option has a value that cannot be used",
         remedy:
             "Use digits for contactId and eventCode, digits with the country's code for phone, gdpr or remove for erasure, "
@@ -48,211 +38,137 @@ enum ServerFinding: ServerFindings {
     )
     static let nothing = row(.empty)
     static let nameMissing = FindingRow(
-        "acoustic.server.name.missing",
-        .error,
-        .unsupported,
-        rule: .acoustic("S14"),
+        .error("acoustic.server.name.missing", .unsupported, rule: "S14"),
         reason: "The settings name no column for it",
         remedy: "Add it to identifierColumns, tagColumns, tagLists, subscriptionColumns or subscriptionLists."
     )
     static let columnKey = FindingRow(
-        "acoustic.server.column.key",
-        .error,
-        .conflict,
-        rule: .acoustic("S9"),
+        .error("acoustic.server.column.key", .conflict, rule: "S9"),
         reason: "The column is the contact's key, which cannot be written as a value",
         remedy: "Give the value another column."
     )
     static let columnTwice = FindingRow(
-        "acoustic.server.column.twice",
-        .error,
-        .conflict,
-        rule: .acoustic("S14"),
+        .error("acoustic.server.column.twice", .conflict, rule: "S14"),
         reason: "Two values have the same column",
         remedy: "Give one of them another column in the settings."
     )
     static let columnUnknown = FindingRow(
-        "acoustic.server.column.unknown",
-        .error,
-        .notFound,
-        rule: .acoustic("S14"),
+        .error("acoustic.server.column.unknown", .notFound, rule: "S14"),
         reason: "The database has no column of exactly that name",
         remedy: "Correct the name, including upper and lower case, or add the column to the database and to the "
             + "setting columns."
     )
     static let columnName = FindingRow(
-        "acoustic.server.column.name",
-        .error,
-        .invalid,
-        rule: .acoustic("S14"),
+        .error("acoustic.server.column.name", .invalid, rule: "S14"),
         reason: "A column's name has 3 to 255 characters, and none that XML cannot hold",
         remedy: "Name a column in attributeNames."
     )
     static let columnUnwritable = FindingRow(
-        "acoustic.server.column.unwritable",
-        .error,
-        .unsupported,
-        rule: .acoustic("S22"),
+        .error("acoustic.server.column.unwritable", .unsupported, rule: "S22"),
         reason: "Columns of that type are the vendor's own, and no value is written into them",
         remedy: "Use a column of another type."
     )
     static let columnOfDevice = FindingRow(
-        "acoustic.server.column.device",
-        .warning,
-        .conflict,
-        rule: .acoustic("S23"),
+        .warning("acoustic.server.column.device", .conflict, rule: "S23"),
         reason: "The device writes this column, and two writers would overwrite each other",
         remedy: "Give the column one owner, and the setting columns its name."
     )
     static let valueNested = FindingRow(
-        "acoustic.server.value.nested",
-        .error,
-        .unsupported,
-        rule: .acoustic("S15"),
+        .error("acoustic.server.value.nested", .unsupported, rule: "S15"),
         reason: "A column holds one plain value",
         remedy: "Send words as choices, and each member of an object as an attribute of its own."
     )
     static let valueType = FindingRow(
-        "acoustic.server.value.type",
-        .error,
-        .invalid,
-        rule: .acoustic("S15"),
+        .error("acoustic.server.value.type", .invalid, rule: "S15"),
         reason: "The value is not of the column's type",
         remedy: "Send a value of that type."
     )
     static let valueLong = FindingRow(
-        "acoustic.server.value.long",
-        .error,
-        .tooLarge,
-        rule: .acoustic("S19"),
+        .error("acoustic.server.value.long", .tooLarge, rule: "S19"),
         reason: "The value is longer than a column holds: 4,000 characters, 255 digits",
         remedy: "Send a shorter value."
     )
     static let valueControl = FindingRow(
-        "acoustic.server.value.control",
-        .error,
-        .invalid,
-        rule: .acoustic("S21"),
+        .error("acoustic.server.value.control", .invalid, rule: "S21"),
         reason: "The text contains a control character, which XML cannot represent",
         remedy: "Remove it."
     )
     static let valueMarkup = FindingRow(
-        "acoustic.server.value.markup",
-        .note,
-        rule: .acoustic("S21"),
+        .note("acoustic.server.value.markup", rule: "S21"),
         reason: "The text holds markup, which the vendor stores as character entities",
         remedy: "Set allowHtml if the column is to hold markup."
     )
     static let valuePrecision = FindingRow(
-        "acoustic.server.value.precision",
-        .note,
-        rule: .acoustic("S16"),
+        .note("acoustic.server.value.precision", rule: "S16"),
         reason: "A timestamp has whole seconds; the fraction is cut off",
         remedy: "No action is needed."
     )
     static let incomplete = FindingRow(
-        "acoustic.server.update.incomplete",
-        .warning,
-        .invalid,
-        rule: .acoustic("S24"),
+        .warning("acoustic.server.update.incomplete", .invalid, rule: "S24"),
         reason: "The valid entries were sent, and the invalid ones were left out",
         remedy: "Correct the named entries and send them again."
     )
     static let valueChoice = FindingRow(
-        "acoustic.server.value.choice",
-        .error,
-        .invalid,
-        rule: .acoustic("S18"),
+        .error("acoustic.server.value.choice", .invalid, rule: "S18"),
         reason: "The column does not allow the value, or a word that cannot be joined by semicolons",
         remedy: "Send allowed words without semicolons and blanks around them."
     )
     static let valuePhone = FindingRow(
-        "acoustic.server.value.phone",
-        .error,
-        .invalid,
-        rule: .acoustic("S15"),
+        .error("acoustic.server.value.phone", .invalid, rule: "S15"),
         reason: "A phone number for text messages is digits with the country's code",
         remedy:
             "Send the international number: digits that begin with the country's code, with or without a plus sign in front."
     )
     static let unsetRefused = FindingRow(
-        "acoustic.server.value.unset",
-        .error,
-        .unsupported,
-        rule: .acoustic("S20"),
+        .error("acoustic.server.value.unset", .unsupported, rule: "S20"),
         reason: "The setting unset forbids the removal of values",
         remedy: "Set an empty text, or set unset to blank."
     )
     static let arithmetic = FindingRow(
-        "acoustic.server.value.arithmetic",
-        .error,
-        .unsupported,
-        rule: .acoustic("S15"),
+        .error("acoustic.server.value.arithmetic", .unsupported, rule: "S15"),
         reason: "A value can be set or removed here, not added to",
         remedy: "Set the whole value."
     )
     static let subscriptionChannel = FindingRow(
-        "acoustic.server.subscription.channel",
-        .error,
-        .unsupported,
-        rule: .acoustic("S29"),
+        .error("acoustic.server.subscription.channel", .unsupported, rule: "S29"),
         reason: "The account has no setting for messages inside an app",
         remedy: "Set it as an attribute of its own."
     )
     static let subscriptionUnknown = FindingRow(
-        "acoustic.server.subscription.unknown",
-        .error,
-        .invalid,
-        rule: .acoustic("S29"),
+        .error("acoustic.server.subscription.unknown", .invalid, rule: "S29"),
         reason: "An unknown decision is neither an opt-in nor an opt-out",
         remedy: "Leave it unchanged until the person has decided."
     )
     static let subscriptionSuspended = FindingRow(
-        "acoustic.server.subscription.suspended",
-        .warning,
-        .unsupported,
-        rule: .acoustic("S29"),
+        .warning("acoustic.server.subscription.suspended", .unsupported, rule: "S29"),
         reason: "Neither a Yes/No column nor an opt-out can express a pause, so the subscription is written as "
             + "unsubscribed",
         remedy: "Subscribe again when the pause is over."
     )
     static let subscriptionDetails = FindingRow(
-        "acoustic.server.subscription.details",
-        .note,
-        rule: .acoustic("S29"),
+        .note("acoustic.server.subscription.details", rule: "S29"),
         reason: "Only the state is written, not when, where or how the person decided",
         remedy: "Set them as attributes if the account needs them."
     )
     static let optIn = FindingRow(
-        "acoustic.server.subscription.optIn",
-        .error,
-        .unsupported,
-        rule: .acoustic("S30"),
+        .error("acoustic.server.subscription.optIn", .unsupported, rule: "S30"),
         reason: "The vendor's API cannot reverse an opt-out",
         remedy:
             "Let the person opt in with the vendor's own form, or store the e-mail state in a column of "
             + "subscriptionColumns."
     )
     static let noAddress = FindingRow(
-        "acoustic.server.subscription.noAddress",
-        .error,
-        .missing,
-        rule: .acoustic("S31"),
+        .error("acoustic.server.subscription.noAddress", .missing, rule: "S31"),
         reason: "An opt-out needs an address, and the contact has none",
         remedy: "Write the address first."
     )
     static let optOutWaits = FindingRow(
-        "acoustic.server.optOut.waits",
-        .note,
-        .notFound,
-        rule: .acoustic("S62"),
+        .note("acoustic.server.optOut.waits", .notFound, rule: "S62"),
         reason: "An opt-out waits for its contact, which the database does not have yet, or not with an address",
         remedy: "Write the contact with its address."
     )
     static let alreadyOut = FindingRow(
-        "acoustic.server.subscription.alreadyOut",
-        .note,
-        rule: .acoustic("S30"),
+        .note("acoustic.server.subscription.alreadyOut", rule: "S30"),
         reason: "The contact had opted out already",
         remedy: "No action is needed."
     )
@@ -265,260 +181,171 @@ enum ServerFinding: ServerFindings {
         remedy: "Write it as a subscription of a channel, or as an attribute of its own."
     )
     static let consentDevice = FindingRow(
-        "acoustic.server.consent.device",
-        .error,
-        .missing,
-        rule: .acoustic("S53"),
+        .error("acoustic.server.consent.device", .missing, rule: "S53"),
         reason: "Consent to push messages belongs to one device, and the operation does not name it",
         remedy: "Give the device's ids: userId and channelId."
     )
     static let consentNumber = FindingRow(
-        "acoustic.server.consent.number",
-        .error,
-        .missing,
-        rule: .acoustic("S53"),
+        .error("acoustic.server.consent.number", .missing, rule: "S53"),
         reason: "Consent to text messages belongs to one phone number, and no number with a country code is known",
         remedy: "Give it as phone, or name the column of phone in identifierColumns and write the number there."
     )
     static let consentNone = FindingRow(
-        "acoustic.server.consent.none",
-        .error,
-        .notFound,
-        rule: .acoustic("S52"),
+        .error("acoustic.server.consent.none", .notFound, rule: "S52"),
         reason: "The vendor has no such consent, and an opt-out from text messages cannot create one",
         remedy:
             "No action is needed if the person never opted in. Otherwise, check consentQualifiers and "
             + "consentPaths, then replay the operation."
     )
     static let consentUnnamed = FindingRow(
-        "acoustic.server.consent.unnamed",
-        .error,
-        .unsupported,
-        rule: .acoustic("S50"),
+        .error("acoustic.server.consent.unnamed", .unsupported, rule: "S50"),
         reason: "The settings name no consent of that channel",
         remedy: "Add it to consentQualifiers."
     )
     static let consentDetails = FindingRow(
-        "acoustic.server.consent.details",
-        .note,
-        rule: .acoustic("S51"),
+        .note("acoustic.server.consent.details", rule: "S51"),
         reason: "A consent is written with its date and source: no evidence and no fields",
         remedy: "Set them as attributes if the account needs them."
     )
     static let consentChannel = FindingRow(
-        "acoustic.server.consent.channel",
-        .error,
-        .invalid,
-        rule: .acoustic("S50"),
+        .error("acoustic.server.consent.channel", .invalid, rule: "S50"),
         reason: "The vendor's API is not known to store consents of this channel",
         remedy: "Name push or sms; e-mail has its opt-out."
     )
     static let consentTwice = FindingRow(
-        "acoustic.server.consent.twice",
-        .error,
-        .conflict,
-        rule: .acoustic("S50"),
+        .error("acoustic.server.consent.twice", .conflict, rule: "S50"),
         reason: "The subscription has a column, too",
         remedy: "Keep it in consentQualifiers or in subscriptionColumns."
     )
     static let consentPath = FindingRow(
-        "acoustic.server.consent.path",
-        .error,
-        .invalid,
-        rule: .acoustic("S50"),
+        .error("acoustic.server.consent.path", .invalid, rule: "S50"),
         reason: "The value is not a path of a consent",
         remedy:
             "Begin it with /rest/, and name {qualifier} and {destination} in it; {databaseId} and {key} may stand there, too."
     )
     static let columnsFit = FindingRow(
-        "acoustic.server.columns.fit",
-        .note,
-        rule: .acoustic("S58"),
+        .note("acoustic.server.columns.fit", rule: "S58"),
         reason: "The database has every column that the settings name",
         remedy: "No action is needed."
     )
     static let columnsDiffer = FindingRow(
-        "acoustic.server.columns.differ",
-        .warning,
-        .misconfigured,
-        rule: .acoustic("S58"),
+        .warning("acoustic.server.columns.differ", .misconfigured, rule: "S58"),
         reason:
             "The settings differ from the columns of the database; the reply lists the differences",
         remedy: "Correct their names (including upper and lower case), types and values in the settings."
     )
     static let listLeft = FindingRow(
-        "acoustic.server.list.left",
-        .error,
-        .unsupported,
-        rule: .acoustic("S56"),
+        .error("acoustic.server.list.left", .unsupported, rule: "S56"),
         reason:
             "The settings store it as membership of a contact list, and the API cannot remove a contact from a list",
         remedy: "Remove the contact from the list in the account, or store it in a column of tagColumns or "
             + "subscriptionColumns."
     )
     static let listStays = FindingRow(
-        "acoustic.server.list.stays",
-        .warning,
-        .unsupported,
-        rule: .acoustic("S56"),
+        .warning("acoustic.server.list.stays", .unsupported, rule: "S56"),
         reason:
             "Other tags are memberships of contact lists. A replacement cannot end them, so the contact "
             + "stays in such lists",
         remedy: "Remove the contact from those lists in the account, or store the tags in columns of tagColumns."
     )
     static let listHasIt = FindingRow(
-        "acoustic.server.list.member",
-        .note,
-        rule: .acoustic("S55"),
+        .note("acoustic.server.list.member", rule: "S55"),
         reason: "The contact is in the list already",
         remedy: "No action is needed."
     )
     static let listUnknown = FindingRow(
-        "acoustic.server.list.unknown",
-        .error,
-        .misconfigured,
-        rule: .acoustic("S13"),
+        .error("acoustic.server.list.unknown", .misconfigured, rule: "S13"),
         reason: "The account knows no such contact list",
         remedy: "Correct the ids in tagLists and subscriptionLists, then resume the provider."
     )
     static let listUncertain = FindingRow(
-        "acoustic.server.list.uncertain",
-        .error,
-        .outcomeUnknown,
-        rule: .acoustic("S57"),
+        .error("acoustic.server.list.uncertain", .outcomeUnknown, rule: "S57"),
         reason:
             "It is unknown whether the vendor created the contact list, and a repeated request could create it twice",
         remedy: "Check the account's contact lists. Repeat the operation if the list is missing."
     )
     static let listNumber = FindingRow(
-        "acoustic.server.list.number",
-        .error,
-        .invalid,
-        rule: .acoustic("S55"),
+        .error("acoustic.server.list.number", .invalid, rule: "S55"),
         reason: "A contact list's id is digits",
         remedy: "Copy the id from the list's page in the account."
     )
     static let listTwice = FindingRow(
-        "acoustic.server.list.twice",
-        .error,
-        .conflict,
-        rule: .acoustic("S55"),
+        .error("acoustic.server.list.twice", .conflict, rule: "S55"),
         reason: "Two names have the same contact list",
         remedy: "Give one of them another list."
     )
     static let listElsewhere = FindingRow(
-        "acoustic.server.list.elsewhere",
-        .error,
-        .conflict,
-        rule: .acoustic("S55"),
+        .error("acoustic.server.list.elsewhere", .conflict, rule: "S55"),
         reason: "The settings also name another destination for the same tag or subscription",
         remedy: "Keep it as a contact list, as a column or as a consent."
     )
     static let listTopic = FindingRow(
-        "acoustic.server.list.topic",
-        .error,
-        .unsupported,
-        rule: .acoustic("S56"),
+        .error("acoustic.server.list.topic", .unsupported, rule: "S56"),
         reason: "A contact list cannot stand for a whole channel, because the API cannot remove a contact from it",
         remedy: "Name a topic, as channel.topic."
     )
     static let eventKind = FindingRow(
-        "acoustic.server.event.kind",
-        .error,
-        .unsupported,
-        rule: .acoustic("S37"),
+        .error("acoustic.server.event.kind", .unsupported, rule: "S37"),
         reason: "The vendor's API has no event code for it",
         remedy: "Track a custom event."
     )
     static let eventForeign = FindingRow(
-        "acoustic.server.event.foreign",
-        .foreign,
-        .unsupported,
-        rule: .acoustic("S37"),
+        .foreign("acoustic.server.event.foreign", .unsupported, rule: "S37"),
         reason: "Another vendor sent the push message",
         remedy: "No action is needed. The adapter of that vendor tracks it."
     )
     static let eventBlank = FindingRow(
-        "acoustic.server.event.blank",
-        .error,
-        .missing,
-        rule: .acoustic("S37"),
+        .error("acoustic.server.event.blank", .missing, rule: "S37"),
         reason: "The event has no name",
         remedy: "Give it a name."
     )
     static let eventNested = FindingRow(
-        "acoustic.server.event.nested",
-        .warning,
-        .unsupported,
-        rule: .acoustic("S39"),
+        .warning("acoustic.server.event.nested", .unsupported, rule: "S39"),
         reason: "A member of an event is text, so a list or an object is not sent",
         remedy: "Send each part as a member of its own."
     )
     static let eventCode = FindingRow(
-        "acoustic.server.event.code",
-        .error,
-        .invalid,
-        rule: .acoustic("S37"),
+        .error("acoustic.server.event.code", .invalid, rule: "S37"),
         reason: "An event type code is digits",
         remedy: "Copy the code from the account's list of event types."
     )
     static let eventTaken = FindingRow(
-        "acoustic.server.event.taken",
-        .note,
-        rule: .acoustic("S36"),
+        .note("acoustic.server.event.taken", rule: "S36"),
         reason: "The vendor accepted the event, but an event with an unknown code is not visible anywhere",
         remedy: "Check the contact's behavior in the account."
     )
     static let eventUnknown = FindingRow(
-        "acoustic.server.event.unknown",
-        .error,
-        .outcomeUnknown,
-        rule: .acoustic("S38"),
+        .error("acoustic.server.event.unknown", .outcomeUnknown, rule: "S38"),
         reason: "It is unknown whether the vendor received the event, and a repeated event would count twice",
         remedy: "Check the contact's behavior in the account, then decide whether to replay the event."
     )
     static let eventErrorsNowhere = FindingRow(
-        "acoustic.server.events.nowhere",
-        .error,
-        .notFound,
-        rule: .acoustic("S61"),
+        .error("acoustic.server.events.nowhere", .notFound, rule: "S61"),
         reason: "The address for rejected events, which is inferred, does not exist at the vendor",
         remedy: "Correct the setting eventErrorsPath."
     )
     static let contactThere = FindingRow(
-        "acoustic.server.contact.there",
-        .error,
-        .conflict,
-        rule: .acoustic("S8"),
+        .error("acoustic.server.contact.there", .conflict, rule: "S8"),
         reason: "The database has the contact already",
         remedy: "Check the contact in the account, then replay it."
     )
     static let contactUnknown = FindingRow(
-        "acoustic.server.contact.unknown",
-        .error,
-        .notFound,
-        rule: .acoustic("S8"),
+        .error("acoustic.server.contact.unknown", .notFound, rule: "S8"),
         reason: "The database does not have the contact",
         remedy: "Add the contact first, then replay it."
     )
     static let nothingToErase = FindingRow(
-        "acoustic.server.erase.nothing",
-        .note,
-        rule: .acoustic("S32"),
+        .note("acoustic.server.erase.nothing", rule: "S32"),
         reason: "The database does not have the contact, so there is nothing to erase",
         remedy: "No action is needed."
     )
     static let erased = FindingRow(
-        "acoustic.server.erase.done",
-        .note,
-        rule: .acoustic("S34"),
+        .note("acoustic.server.erase.done", rule: "S34"),
         reason: "The vendor's job has erased the contact",
         remedy: "No action is needed."
     )
     static let removed = FindingRow(
-        "acoustic.server.erase.removed",
-        .note,
-        rule: .acoustic("S32"),
+        .note("acoustic.server.erase.removed", rule: "S32"),
         reason: "The contact is removed only from this database",
         remedy: "To erase all data of the person, use the erasure gdpr."
     )
@@ -528,74 +355,49 @@ enum ServerFinding: ServerFindings {
         reason: "A back end has no registration to remove: the database keeps its contacts"
     )
     static let question = FindingRow(
-        "acoustic.server.question",
-        .error,
-        .unsupported,
-        rule: .acoustic("S46"),
+        .error("acoustic.server.question", .unsupported, rule: "S46"),
         reason: "The query is unknown",
         remedy:
             "Ask for contact, for access, for columns, for channelContact with channel, userId and channelId, for consent with channel (and userId "
             + "and channelId, or phone), for createContactList with name, for eventErrors, for export, for job with id, or for import with mapFile and sourceFile."
     )
     static let importTaken = FindingRow(
-        "acoustic.server.import.complete",
-        .note,
-        rule: .acoustic("S47"),
+        .note("acoustic.server.import.complete", rule: "S47"),
         reason: "The job is complete, and every row of the file was added or changed",
         remedy: "No action is needed."
     )
     static let importDropped = FindingRow(
-        "acoustic.server.import.dropped",
-        .warning,
-        .invalid,
-        rule: .acoustic("S47"),
+        .warning("acoustic.server.import.dropped", .invalid, rule: "S47"),
         reason: "The job is complete, and some rows of the file were neither added nor changed",
         remedy: "Check the job's files of errors and results."
     )
     static let importUnknown = FindingRow(
-        "acoustic.server.import.unknown",
-        .error,
-        .outcomeUnknown,
-        rule: .acoustic("S47"),
+        .error("acoustic.server.import.unknown", .outcomeUnknown, rule: "S47"),
         reason: "It is unknown whether the vendor started the job, and a repeated request could start it twice",
         remedy: "Check the account's data jobs. Repeat the operation if the job is missing."
     )
     static let jobRunning = FindingRow(
-        "acoustic.server.job.running",
-        .warning,
-        .unavailable,
-        rule: .acoustic("S63"),
+        .warning("acoustic.server.job.running", .unavailable, rule: "S63"),
         reason: "The job is in progress and did not complete within jobSeconds",
         remedy: "Query it later with job, or with access and its number as job."
     )
     static let exportReady = FindingRow(
-        "acoustic.server.export.complete",
-        .note,
-        rule: .acoustic("S60"),
+        .note("acoustic.server.export.complete", rule: "S60"),
         reason: "The job is complete, and the file lies in the account's download directory",
         remedy: "Fetch it by SFTP with the account's own log-in."
     )
     static let exportUnnamed = FindingRow(
-        "acoustic.server.export.unnamed",
-        .error,
-        .outcomeUnknown,
-        rule: .acoustic("S60"),
+        .error("acoustic.server.export.unnamed", .outcomeUnknown, rule: "S60"),
         reason: "The vendor accepted the export but named no job, so its progress cannot be queried",
         remedy: "Check the account's data jobs. Repeat the operation if the job is missing."
     )
     static let jobRefused = FindingRow(
-        "acoustic.server.job.refused",
-        .error,
-        .invalid,
-        rule: .acoustic("S34"),
+        .error("acoustic.server.job.refused", .invalid, rule: "S34"),
         reason: "The vendor ended the job with an error, or cancelled it",
         remedy: "Check the account's data jobs, then replay it."
     )
     static let jobLost = FindingRow(
-        "acoustic.server.job.lost",
-        .error,
-        .outcomeUnknown,
-        rule: .acoustic("S35"),
+        .error("acoustic.server.job.lost", .outcomeUnknown, rule: "S35"),
         reason: "The vendor did not find three jobs in a row",
         remedy: "Look for the contact in the account. If it is still there, replay the erasure."
     )
@@ -615,74 +417,47 @@ enum ServerFinding: ServerFindings {
     )
     static let unauthenticated = row(.unauthenticated, "S3")
     static let faultOfServer = FindingRow(
-        "acoustic.server.fault.server",
-        .error,
-        .unavailable,
-        rule: .acoustic("S12"),
+        .error("acoustic.server.fault.server", .unavailable, rule: "S12"),
         reason: "The vendor is temporarily unavailable",
         remedy: "Wait for five more attempts. If they fail, replay the operation."
     )
     static let faultOfOrganisation = FindingRow(
-        "acoustic.server.fault.organisation",
-        .error,
-        .forbidden,
-        rule: .acoustic("S13"),
+        .error("acoustic.server.fault.organisation", .forbidden, rule: "S13"),
         reason: "The organisation may not use the interface",
         remedy: "Ask the vendor to open it, then resume the provider."
     )
     static let databaseUnknown = FindingRow(
-        "acoustic.server.fault.database",
-        .error,
-        .misconfigured,
-        rule: .acoustic("S13"),
+        .error("acoustic.server.fault.database", .misconfigured, rule: "S13"),
         reason: "The account knows no such database",
         remedy: "Correct the setting databaseId, then resume the provider."
     )
     static let faultOfColumn = FindingRow(
-        "acoustic.server.fault.column",
-        .error,
-        .invalid,
-        rule: .acoustic("S11"),
+        .error("acoustic.server.fault.column", .invalid, rule: "S11"),
         reason: "A column is missing, has another type, or belongs to the vendor",
         remedy: "Check the database's columns and the setting columns."
     )
     static let faultOfValue = FindingRow(
-        "acoustic.server.fault.value",
-        .error,
-        .invalid,
-        rule: .acoustic("S11"),
+        .error("acoustic.server.fault.value", .invalid, rule: "S11"),
         reason: "A value is missing or cannot be used: a key, a required column or an address",
         remedy: "Correct the value that the vendor's error number refers to, then replay the operation."
     )
     static let faultOfCall = FindingRow(
-        "acoustic.server.fault.call",
-        .error,
-        .invalid,
-        rule: .acoustic("S11"),
+        .error("acoustic.server.fault.call", .invalid, rule: "S11"),
         reason: "The call is incomplete or contains an invalid part",
         remedy: "Check the settings; then report it to the adapter's author."
     )
     static let fault = FindingRow(
-        "acoustic.server.fault.other",
-        .error,
-        .invalid,
-        rule: .acoustic("S10"),
+        .error("acoustic.server.fault.other", .invalid, rule: "S10"),
         reason: "The vendor refused the call",
         remedy: "Correct the cause that the vendor's error number refers to, then replay the operation."
     )
     static let optedOut = FindingRow(
-        "acoustic.server.fault.optedOut",
-        .error,
-        .conflict,
-        rule: .acoustic("S30"),
+        .error("acoustic.server.fault.optedOut", .conflict, rule: "S30"),
         reason: "The contact has opted out",
         remedy: "No action is needed, unless the person wants to opt in again."
     )
     static let hiddenRefusal = FindingRow(
-        "acoustic.server.reply.errors",
-        .error,
-        .invalid,
-        rule: .acoustic("S42"),
+        .error("acoustic.server.reply.errors", .invalid, rule: "S42"),
         reason: "The vendor replied with HTTP 200, but the body lists errors",
         remedy: "Correct the values that it lists, then replay the operation."
     )
@@ -694,10 +469,7 @@ enum ServerFinding: ServerFindings {
         remedy: "Check baseUrl and databaseId, then resume the provider."
     )
     static let conflict = FindingRow(
-        "acoustic.server.reply.conflict",
-        .error,
-        .conflict,
-        rule: .acoustic("S42"),
+        .error("acoustic.server.reply.conflict", .conflict, rule: "S42"),
         reason: "The event's code belongs to another database",
         remedy: "Check the account's list of event types."
     )

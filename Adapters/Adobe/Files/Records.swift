@@ -196,19 +196,19 @@ extension Rule {
 
 extension ContactFileRules {
     fileprivate static let adobe = ContactFileRules(
-        dialect: .adobe("F1"),
-        header: .adobe("F6"),
-        empty: .adobe("F8"),
-        width: .adobe("F8"),
-        values: .adobe("F3"),
-        lists: .adobe("F9"),
-        moments: .adobe("F2"),
-        addresses: .adobe("F3"),
-        key: .adobe("F7"),
-        home: .adobe("F3"),
-        wishes: .adobe("F5"),
-        optOuts: .adobe("F5"),
-        device: .adobe("F4")
+        dialect: "F1",
+        header: "F6",
+        empty: "F8",
+        width: "F8",
+        values: "F3",
+        lists: "F9",
+        moments: "F2",
+        addresses: "F3",
+        key: "F7",
+        home: "F3",
+        wishes: "F5",
+        optOuts: "F5",
+        device: "F4"
     )
 }
 

@@ -21,267 +21,175 @@ extension FindingRow {
     ]
 
     static let recordMatching = FindingRow(
-        "altcraft.record.matching",
-        .error,
-        .missing,
-        rule: .altcraft("X1"),
+        .error("altcraft.record.matching", .missing, rule: "X1"),
         reason: "The contact has no identifier that finds a profile, so it is not written",
         remedy:
             "Give the contact such an identifier, or choose another matching in the settings. With matching "
             + "custom, name the field of the contact's key in identifierFields."
     )
     static let recordKeyOther = FindingRow(
-        "altcraft.record.keyOther",
-        .note,
-        rule: .altcraft("X1"),
+        .note("altcraft.record.keyOther", rule: "X1"),
         reason: "The contact has no e-mail address, so its line uses another matching to find the profile",
         remedy: "Set matching if all profiles must use the same matching."
     )
     static let recordIdentifier = FindingRow(
-        "altcraft.record.identifier",
-        .warning,
-        .misconfigured,
-        rule: .altcraft("X2"),
+        .warning("altcraft.record.identifier", .misconfigured, rule: "X2"),
         reason: "No profile field is named for this kind of identifier; it is left out",
         remedy:
             "Name the field in identifierFields, as \"external\": \"customer_number\"; with matching custom the vendor "
             + "finds profiles by it."
     )
     static let recordIdentifierDamaged = FindingRow(
-        "altcraft.record.identifierDamaged",
-        .warning,
-        .invalid,
-        rule: .altcraft("X2"),
+        .warning("altcraft.record.identifierDamaged", .invalid, rule: "X2"),
         reason:
             "The value cannot be one person's identifier: a word such as NULL, a number in scientific notation, or a text with "
             + "invisible characters; it is left out",
         remedy: "Correct it in the source."
     )
     static let recordControl = FindingRow(
-        "altcraft.record.control",
-        .warning,
-        .invalid,
-        rule: .altcraft("X8"),
+        .warning("altcraft.record.control", .invalid, rule: "X8"),
         reason:
             "The text contains the character NUL. JSON permits it, so it is written, but it is undocumented "
             + "whether the platform keeps it",
         remedy: "Take it out in the source."
     )
     static let profileControl = FindingRow(
-        "altcraft.profile.control",
-        .warning,
-        .invalid,
-        rule: .altcraft("X8"),
+        .warning("altcraft.profile.control", .invalid, rule: "X8"),
         reason: "The field holds the character NUL: JSON permits it, so it is read, and few targets take it",
         remedy: "Take it out in the source."
     )
     static let recordNoHome = FindingRow(
-        "altcraft.record.noPlace",
-        .warning,
-        .unsupported,
-        rule: .altcraft("X2"),
+        .warning("altcraft.record.noPlace", .unsupported, rule: "X2"),
         reason: "The import has no field for this value, so it is not migrated",
         remedy: "Make it an attribute with a field of its own."
     )
     static let recordSecond = FindingRow(
-        "altcraft.record.second",
-        .warning,
-        .unsupported,
-        rule: .altcraft("X2"),
+        .warning("altcraft.record.second", .unsupported, rule: "X2"),
         reason: "The field is taken already; this value is left out",
         remedy: "Put the one to keep first, or name another field for it."
     )
     static let recordAddress = FindingRow(
-        "altcraft.record.address",
-        .warning,
-        .invalid,
-        rule: .altcraft("F19"),
+        .warning("altcraft.record.address", .invalid, rule: "F19"),
         reason: "The address has another form and is left out",
         remedy: "Correct it in the source."
     )
     static let recordConverted = FindingRow(
-        "altcraft.record.converted",
-        .note,
-        rule: .altcraft("F20"),
+        .note("altcraft.record.converted", rule: "F20"),
         reason: "The value is written as text or JSON, so the platform's field must have a fitting type",
         remedy: "Create the field with a fitting type before the import."
     )
     static let recordTags = FindingRow(
-        "altcraft.record.tags",
-        .warning,
-        .misconfigured,
-        rule: .altcraft("F14"),
+        .warning("altcraft.record.tags", .misconfigured, rule: "F14"),
         reason: "There is no profile field for tags; they are left out",
         remedy: "Create a field of type tags in the platform and name it in tagsField."
     )
     static let recordConsent = FindingRow(
-        "altcraft.record.consent",
-        .warning,
-        .unsupported,
-        rule: .altcraft("E3"),
+        .warning("altcraft.record.consent", .unsupported, rule: "E3"),
         reason: "The vendor has no record of consents",
         remedy: "Keep the consent in its present system. A denied consent turns subscriptions of its channel "
             + "into opt-outs here."
     )
     static let recordUnknown = FindingRow(
-        "altcraft.record.stateUnknown",
-        .warning,
-        .consent,
-        rule: .altcraft("X4"),
+        .warning("altcraft.record.stateUnknown", .consent, rule: "X4"),
         reason: "The person's decision is unknown, so no subscription is written",
         remedy: "Ask the person."
     )
     static let recordDenied = FindingRow(
-        "altcraft.record.denied",
-        .warning,
-        .consent,
-        rule: .altcraft("X5"),
+        .warning("altcraft.record.denied", .consent, rule: "X5"),
         reason: "The person denied messages on this channel, so the subscription is written as unsubscribed",
         remedy: "Ask the person which one applies."
     )
     static let recordResource = FindingRow(
-        "altcraft.record.resource",
-        .warning,
-        .misconfigured,
-        rule: .altcraft("X3"),
+        .warning("altcraft.record.resource", .misconfigured, rule: "X3"),
         reason: "No resource is named for this subscription; it is left out",
         remedy: "Name it in resourceId, or by topic in resources."
     )
     static let recordOptOutLost = FindingRow(
-        "altcraft.record.optOutLost",
-        .error,
-        .consent,
-        rule: .altcraft("X5"),
+        .error("altcraft.record.optOutLost", .consent, rule: "X5"),
         reason: "No resource is named for this opt-out, so the vendor might still send messages to the person",
         remedy: "Name it in resourceId, or by topic in resources, or set lostOptOuts to warn."
     )
     static let recordUnreachable = FindingRow(
-        "altcraft.record.address.missing",
-        .warning,
-        .missing,
-        rule: .altcraft("X3"),
+        .warning("altcraft.record.address.missing", .missing, rule: "X3"),
         reason: "The subscription has no usable address on its channel; it is left out",
         remedy: "Give the contact an e-mail address, a phone number or a device with a token."
     )
     static let recordNested = FindingRow(
-        "altcraft.record.nested",
-        .warning,
-        .unsupported,
-        rule: .altcraft("X6"),
+        .warning("altcraft.record.nested", .unsupported, rule: "X6"),
         reason: "A subscription field takes no list, no choices and no object; it is left out",
         remedy: "Give one value, or make it an attribute of the contact."
     )
     static let recordToken = FindingRow(
-        "altcraft.record.token",
-        .warning,
-        .consent,
-        rule: .altcraft("X4"),
+        .warning("altcraft.record.token", .consent, rule: "X4"),
         reason: "It is unknown whether the person wants push messages, so the token is left out",
         remedy: "Give the contact a push subscription with its state, and a resource for it."
     )
     static let tokenProviderUnknown = FindingRow(
-        "altcraft.record.token.provider",
-        .warning,
-        .unsupported,
-        rule: .altcraft("T7"),
+        .warning("altcraft.record.token.provider", .unsupported, rule: "T7"),
         reason: "The push service and platform belong to none of the vendor's providers; the token is left out",
         remedy: "Give the device's platform, or let the app register itself."
     )
     static let lineJSON = FindingRow(
-        "altcraft.profile.json",
-        .error,
-        .invalid,
-        rule: .altcraft("X8"),
+        .error("altcraft.profile.json", .invalid, rule: "X8"),
         reason: "The line is no JSON object",
         remedy: "Correct the text at this position."
     )
     static let lineProfile = FindingRow(
-        "altcraft.profile.data",
-        .error,
-        .invalid,
-        rule: .altcraft("X8"),
+        .error("altcraft.profile.data", .invalid, rule: "X8"),
         reason: "The line holds no profile",
         remedy: "Give an import's body with its member data, or the profile data object alone."
     )
     static let lineTooLong = FindingRow(
-        "altcraft.profile.length",
-        .error,
-        .tooLarge,
-        rule: .altcraft("X8"),
+        .error("altcraft.profile.length", .tooLarge, rule: "X8"),
         reason: "The line is longer than the maximum size of a profile, and was skipped",
         remedy: "Split it: one profile a line."
     )
     static let profileKey = FindingRow(
-        "altcraft.profile.key",
-        .error,
-        .missing,
-        rule: .altcraft("X1"),
+        .error("altcraft.profile.key", .missing, rule: "X1"),
         reason: "The profile has none of the identifiers that the settings name",
         remedy: "Name the field that identifies it in identifierFields."
     )
     static let profileIdentifier = FindingRow(
-        "altcraft.profile.identifier",
-        .warning,
-        .invalid,
-        rule: .altcraft("X1"),
+        .warning("altcraft.profile.identifier", .invalid, rule: "X1"),
         reason: "The value cannot be one person's identifier, so it is left out",
         remedy: "Export it again as text, as the source system has it."
     )
     static let profileIdentifierCleaned = FindingRow(
-        "altcraft.profile.identifierCleaned",
-        .note,
-        rule: .altcraft("X1"),
+        .note("altcraft.profile.identifierCleaned", rule: "X1"),
         reason:
             "Invisible characters or a spreadsheet's guard (=\"…\", an apostrophe) stand around the identifier, which is read "
             + "without them",
         remedy: "No action is needed. Take them out in the source to silence this note."
     )
     static let profileBirthday = FindingRow(
-        "altcraft.profile.birthday",
-        .note,
-        rule: .altcraft("X7"),
+        .note("altcraft.profile.birthday", rule: "X7"),
         reason:
             "The birthday is an instant; the day is the one whose beginning in UTC is nearest to it, because the instant is "
             + "the day's beginning in another zone",
         remedy: "No action is needed. To keep the instant, set the attribute's type to timestamp in types."
     )
     static let profileField = FindingRow(
-        "altcraft.profile.field",
-        .warning,
-        .invalid,
-        rule: .altcraft("X7"),
+        .warning("altcraft.profile.field", .invalid, rule: "X7"),
         reason: "The field's value is not of the type that the setting types gives it; it is read as it is",
         remedy: "Correct the value, or give the attribute another type."
     )
     static let profileSubscription = FindingRow(
-        "altcraft.profile.subscription",
-        .error,
-        .invalid,
-        rule: .altcraft("X9"),
+        .error("altcraft.profile.subscription", .invalid, rule: "X9"),
         reason: "The entry names no channel, and it may contain an opt-out",
         remedy: "Correct or remove it in the source."
     )
     static let profileSubscriptions = FindingRow(
-        "altcraft.profile.subscriptions",
-        .error,
-        .invalid,
-        rule: .altcraft("X9"),
+        .error("altcraft.profile.subscriptions", .invalid, rule: "X9"),
         reason: "The subscriptions are not a list, and they may contain an opt-out",
         remedy: "Export them as a list of objects, each with its channel, or take them out in the source."
     )
     static let profileContradiction = FindingRow(
-        "altcraft.profile.contradiction",
-        .warning,
-        .consent,
-        rule: .altcraft("X9"),
+        .warning("altcraft.profile.contradiction", .consent, rule: "X9"),
         reason: "Entries for one channel and topic contradict each other; the most restrictive one applies",
         remedy: "Ask the person, or correct the entries in the source. All addresses of a channel have the same status."
     )
     static let profileOtherAddress = FindingRow(
-        "altcraft.profile.otherAddress",
-        .warning,
-        .consent,
-        rule: .altcraft("X9"),
+        .warning("altcraft.profile.otherAddress", .consent, rule: "X9"),
         reason:
             "The entry is for an address other than the contact's first one of that kind, so it is not an opt-in of the "
             + "contact",
@@ -289,59 +197,40 @@ extension FindingRow {
             "Ask the person for an opt-in of the first address, or put the address of the entry first in the source."
     )
     static let profileDeleted = FindingRow(
-        "altcraft.profile.deleted",
-        .note,
-        rule: .altcraft("X9"),
+        .note("altcraft.profile.deleted", rule: "X9"),
         reason: "The platform marks the entry as deleted, so it is not a subscription and is skipped",
         remedy: "No action is needed. Ask the person if one of the subscriptions should remain."
     )
     static let profileStatus = FindingRow(
-        "altcraft.profile.status",
-        .error,
-        .consent,
-        rule: .altcraft("X4"),
+        .error("altcraft.profile.status", .consent, rule: "X4"),
         reason: "The status is not one of the vendor's values, and it may be an opt-out",
         remedy: "Write one of these there in the source, as a word or a number: "
             + ShownSubscription.statuses.map { "\($0.word) (\($0.number))" }.joined(separator: ", ") + "."
     )
     static let profileStatusMissing = FindingRow(
-        "altcraft.profile.statusMissing",
-        .warning,
-        .consent,
-        rule: .altcraft("X4"),
+        .warning("altcraft.profile.statusMissing", .consent, rule: "X4"),
         reason: "The entry has no status, so the person's decision is unknown",
         remedy: "Export the status, or ask the person."
     )
     static let profileNumber = FindingRow(
-        "altcraft.profile.number",
-        .error,
-        .tooLarge,
-        rule: .altcraft("X7"),
+        .error("altcraft.profile.number", .tooLarge, rule: "X7"),
         reason:
             "The field holds a number that has over 400 digits when written out, which no attribute can hold",
         remedy: "Give it as a text in the source, or take it out."
     )
     static let profileResourceUnread = FindingRow(
-        "altcraft.profile.resourceNumber",
-        .error,
-        .invalid,
-        rule: .altcraft("X3"),
+        .error("altcraft.profile.resourceNumber", .invalid, rule: "X3"),
         reason: "The entry does not name its resource by a whole number from 1, so it is unknown what the opt-in "
             + "or opt-out applies to",
         remedy: "Give the number in resource_id in the source, or take the entry out."
     )
     static let profileResourceTaken = FindingRow(
-        "altcraft.profile.resourceTaken",
-        .error,
-        .conflict,
-        rule: .altcraft("X3"),
+        .error("altcraft.profile.resourceTaken", .conflict, rule: "X3"),
         reason: "No topic is named for the entry's resource, and its number is the name of another resource's topic",
         remedy: "Name a topic for the resource in resources."
     )
     static let profileResource = FindingRow(
-        "altcraft.profile.resource",
-        .note,
-        rule: .altcraft("X3"),
+        .note("altcraft.profile.resource", rule: "X3"),
         reason: "No topic is named for the subscription's resource; its number stands for one",
         remedy: "Name the resource in resourceId, or by topic in resources."
     )

@@ -8,115 +8,76 @@ enum ServerFinding: ServerFindings {
 
     static let keyBlank = row(.keyBlank, "V4")
     static let keyForm = FindingRow(
-        "altcraft.server.key.form",
-        .error,
-        .invalid,
-        rule: .altcraft("V4"),
+        .error("altcraft.server.key.form", .invalid, rule: "V4"),
         reason: "The contact's key has not the form that the matching needs",
         remedy: "Use e-mail addresses with email, phone numbers with phone, or match by a field of the database."
     )
     static let keyOther = FindingRow(
-        "altcraft.server.key.other",
-        .warning,
-        .conflict,
-        rule: .altcraft("V4"),
+        .warning("altcraft.server.key.other", .conflict, rule: "V4"),
         reason: "The contact has another key, and a key cannot be changed here, so the identifier is left out",
         remedy: "Write to the other contact under its own key."
     )
     static let keyKnown = row(.keyKnown, "V4")
     static let optionUnknown = FindingRow(
-        "altcraft.server.option.unknown",
-        .warning,
-        .invalid,
+        .warning("altcraft.server.option.unknown", .invalid),
         reason: "This API has no options",
         remedy: "Remove it."
     )
     static let identifierUnnamed = FindingRow(
-        "altcraft.server.identifier.unnamed",
-        .warning,
-        .unsupported,
-        rule: .altcraft("V5"),
+        .warning("altcraft.server.identifier.unnamed", .unsupported, rule: "V5"),
         reason: "The settings name no profile field for this kind of identifier, so it is left out",
         remedy: "Add it to identifierFields."
     )
     static let empty = row(.empty, "V5", reason: "The operation contains no value that can be sent")
     static let reserved = FindingRow(
-        "altcraft.server.field.reserved",
-        .warning,
-        .conflict,
-        rule: .altcraft("V5"),
+        .warning("altcraft.server.field.reserved", .conflict, rule: "V5"),
         reason: "An import needs that name for subscriptions, so the value is left out",
         remedy: "Name another field for it in fieldNames."
     )
     static let resource = FindingRow(
-        "altcraft.server.subscription.resource",
-        .error,
-        .misconfigured,
-        rule: .altcraft("V12"),
+        .error("altcraft.server.subscription.resource", .misconfigured, rule: "V12"),
         reason: "The settings name no resource for this channel and topic",
         remedy: "Add its number to resources, as channel or as channel.topic."
     )
     static let subscriptionChannel = FindingRow(
-        "altcraft.server.subscription.channel",
-        .error,
-        .unsupported,
-        rule: .altcraft("V12"),
+        .error("altcraft.server.subscription.channel", .unsupported, rule: "V12"),
         reason: "The vendor's API has no such channel",
         remedy: "Use push, email or sms."
     )
     static let subscriptionUnknown = FindingRow(
-        "altcraft.server.subscription.unknown",
-        .error,
-        .invalid,
-        rule: .altcraft("V13"),
+        .error("altcraft.server.subscription.unknown", .invalid, rule: "V13"),
         reason: "The vendor has no status for an unknown decision",
         remedy: "Leave the subscription unchanged until the person has decided."
     )
     static let subscriptionDetails = FindingRow(
-        "altcraft.server.subscription.details",
-        .note,
-        rule: .altcraft("V13"),
+        .note("altcraft.server.subscription.details", rule: "V13"),
         reason: "An import stores only the status, not when, where or how the person decided",
         remedy: "Set them as fields of the subscription if the platform needs them."
     )
     static let subscriptionNested = FindingRow(
-        "altcraft.server.subscription.nested",
-        .warning,
-        .unsupported,
-        rule: .altcraft("V13"),
+        .warning("altcraft.server.subscription.nested", .unsupported, rule: "V13"),
         reason: "A subscription field takes no list and no object; it is left out",
         remedy: "Give text, a number or a boolean."
     )
     static let address = FindingRow(
-        "altcraft.server.subscription.address",
-        .error,
-        .notFound,
-        rule: .altcraft("V14"),
+        .error("altcraft.server.subscription.address", .notFound, rule: "V14"),
         reason: "The contact has no address on this channel that the platform can subscribe",
         remedy:
             "Import the address first: identify with an e-mail address or a phone number; a device registers itself."
     )
     static let nobodyToLeave = FindingRow(
-        "altcraft.server.subscription.nobody",
-        .warning,
-        .notFound,
-        rule: .altcraft("V14"),
+        .warning("altcraft.server.subscription.nobody", .notFound, rule: "V14"),
         reason: "The platform has no address of the contact on this channel, so there is nothing to unsubscribe",
         remedy: "When the contact gets an address there, send the opt-out again before any opt-in."
     )
     static let optOutKept = FindingRow(
-        "altcraft.server.optOut.kept",
-        .note,
-        rule: .altcraft("V24"),
+        .note("altcraft.server.optOut.kept", rule: "V24"),
         reason:
             "The platform does not know the contact; the opt-out is kept and follows the request that makes the contact",
         remedy: "No action is needed."
     )
     static let optOutsFull = FindingRow(
-        "altcraft.server.optOut.full",
-        .error,
-        .tooLarge,
-        rule: .altcraft("V24"),
+        .error("altcraft.server.optOut.full", .tooLarge, rule: "V24"),
         reason: "The platform does not know the contact, and no more opt-outs of such contacts can be kept",
         remedy: "Create the contact, then replay the operation."
     )
@@ -124,98 +85,64 @@ enum ServerFinding: ServerFindings {
     static let device = row(.device, "V12")
     static let consent = row(.consent, "V13", reason: "The vendor has no record of consent")
     static let eventKind = FindingRow(
-        "altcraft.server.event.kind",
-        .error,
-        .unsupported,
-        rule: .altcraft("V16"),
+        .error("altcraft.server.event.kind", .unsupported, rule: "V16"),
         reason: "Only custom events and push messages are known here",
         remedy: "Track a custom event."
     )
     static let pixel = FindingRow(
-        "altcraft.server.goal.pixel",
-        .error,
-        .misconfigured,
-        rule: .altcraft("V16"),
+        .error("altcraft.server.goal.pixel", .misconfigured, rule: "V16"),
         reason: "Custom events are goals of a pixel, and the settings name none",
         remedy: "Set pixelId."
     )
     static let goalBlank = FindingRow(
-        "altcraft.server.goal.blank",
-        .error,
-        .missing,
-        rule: .altcraft("V16"),
+        .error("altcraft.server.goal.blank", .missing, rule: "V16"),
         reason: "The event has no name",
         remedy: "Name it."
     )
     static let goalLong = FindingRow(
-        "altcraft.server.goal.long",
-        .error,
-        .tooLarge,
-        rule: .altcraft("V16"),
+        .error("altcraft.server.goal.long", .tooLarge, rule: "V16"),
         reason: "A goal's name has 128 characters at most",
         remedy: "Use a shorter name."
     )
     static let goalCharacters = FindingRow(
-        "altcraft.server.goal.characters",
-        .warning,
-        .invalid,
-        rule: .altcraft("V16"),
+        .warning("altcraft.server.goal.characters", .invalid, rule: "V16"),
         reason: "The name holds characters that the vendor does not list for goals; it is sent, and may be refused",
         remedy: "Use letters, digits and simple marks."
     )
     static let goalNested = FindingRow(
-        "altcraft.server.goal.nested",
-        .warning,
-        .unsupported,
-        rule: .altcraft("V17"),
+        .warning("altcraft.server.goal.nested", .unsupported, rule: "V17"),
         reason: "A goal's data takes no list and no object; it is left out",
         remedy: "Send each part as an attribute of its own."
     )
     static let goalData = FindingRow(
-        "altcraft.server.goal.data",
-        .error,
-        .tooLarge,
-        rule: .altcraft("V17"),
+        .error("altcraft.server.goal.data", .tooLarge, rule: "V17"),
         reason: "A goal's data has 1 KB at most",
         remedy: "Send less with the event."
     )
     static let pushUID = FindingRow(
-        "altcraft.server.push.uid",
-        .error,
-        .missing,
-        rule: .altcraft("V19"),
+        .error("altcraft.server.push.uid", .missing, rule: "V19"),
         reason: "The payload does not say which message it is",
         remedy: "Have the platform put its extra uid into push messages, and name that member in uidKey."
     )
     static let uncertainDelivery = FindingRow(
-        "altcraft.server.uncertainDelivery",
-        .error,
-        .outcomeUnknown,
-        rule: .altcraft("V18"),
+        .error("altcraft.server.uncertainDelivery", .outcomeUnknown, rule: "V18"),
         reason: "It is unknown whether the vendor received it, and a repeated request could count twice",
         remedy: "Check the profile in the platform, then decide whether to replay the operation."
     )
     static let unclear = FindingRow(
-        "altcraft.server.result.unclear",
-        .error,
-        .outcomeUnknown,
-        rule: .altcraft("V8"),
+        .error("altcraft.server.result.unclear", .outcomeUnknown, rule: "V8"),
         reason: "The vendor reports success for several profiles although one was sent",
         remedy: "Check the profile in the platform, then decide whether to replay the operation."
     )
     static let erased = FindingRow(
-        "altcraft.server.erase.done",
-        .note,
-        rule: .altcraft("V15"),
+        .note("altcraft.server.erase.done", rule: "V15"),
         reason:
             "The vendor deleted the profile with its history and relations, but only in the databases that "
             + "the settings name",
         remedy: "Delete it in other databases, too."
     )
     static let profileMissing = FindingRow(
-        "altcraft.server.erase.nobody",
-        .note,
-        rule: .altcraft("V15"),
+        .note("altcraft.server.erase.nobody", rule: "V15"),
         reason: "The database has no such profile",
         remedy: "No action is needed."
     )
@@ -226,10 +153,7 @@ enum ServerFinding: ServerFindings {
         remedy: "No action is needed."
     )
     static let question = FindingRow(
-        "altcraft.server.question",
-        .error,
-        .unsupported,
-        rule: .altcraft("V20"),
+        .error("altcraft.server.question", .unsupported, rule: "V20"),
         reason: "The query is unknown",
         remedy: "Ask for profiles, with from, limit from 1 to 1,000, query and fields."
     )
@@ -241,10 +165,7 @@ enum ServerFinding: ServerFindings {
         remedy: "Check apiToken, then resume the provider."
     )
     static let tariff = FindingRow(
-        "altcraft.server.reply.tariff",
-        .error,
-        .throttled,
-        rule: .altcraft("V10"),
+        .error("altcraft.server.reply.tariff", .throttled, rule: "V10"),
         reason: "The account's tariff has reached its limit",
         remedy: "Have the vendor raise it, then resume the provider."
     )
@@ -261,10 +182,7 @@ enum ServerFinding: ServerFindings {
         remedy: "Check the contact's key, the pixel and the database in the platform."
     )
     static let tooLarge = FindingRow(
-        "altcraft.server.reply.tooLarge",
-        .error,
-        .tooLarge,
-        rule: .altcraft("V7"),
+        .error("altcraft.server.reply.tooLarge", .tooLarge, rule: "V7"),
         reason: "The vendor does not accept so much at once",
         remedy: "Set profilesPerRequest or bytesPerRequest lower."
     )
@@ -276,10 +194,7 @@ enum ServerFinding: ServerFindings {
     static let unavailable = row(.unavailable, "V22")
     static let noReply = row(.noReply, "V22")
     static let unreadable = FindingRow(
-        "altcraft.server.reply.unreadable",
-        .error,
-        .unreachable,
-        rule: .altcraft("V23"),
+        .error("altcraft.server.reply.unreadable", .unreachable, rule: "V23"),
         reason: "The reply has a success status but not the form that the vendor documents",
         remedy: "No action is needed. The request is repeated. If this persists, check which server answers at apiUrl."
     )

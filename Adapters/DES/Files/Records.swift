@@ -165,19 +165,19 @@ extension Rule {
 
 extension ContactFileRules {
     fileprivate static let des = ContactFileRules(
-        dialect: .des("F2"),
-        header: .des("F3"),
-        empty: .des("F11"),
-        width: .des("F11"),
-        values: .des("F5"),
-        lists: .des("F8"),
-        moments: .des("F4"),
-        addresses: .des("F7"),
-        key: .des("F6"),
-        home: .des("F7"),
-        wishes: .des("F9"),
-        optOuts: .des("F9"),
-        device: .des("F10")
+        dialect: "F2",
+        header: "F3",
+        empty: "F11",
+        width: "F11",
+        values: "F5",
+        lists: "F8",
+        moments: "F4",
+        addresses: "F7",
+        key: "F6",
+        home: "F7",
+        wishes: "F9",
+        optOuts: "F9",
+        device: "F10"
     )
 }
 

@@ -205,19 +205,19 @@ extension ContactFileKind {
 
 extension ContactFileRules {
     fileprivate static let salesforce = ContactFileRules(
-        dialect: .salesforce("F2"),
-        header: .salesforce("F3"),
-        empty: .salesforce("F4"),
-        width: .salesforce("F5"),
-        values: .salesforce("F6"),
-        lists: .salesforce("F6"),
-        moments: .salesforce("F7"),
-        addresses: .salesforce("F8"),
-        key: .salesforce("K1"),
-        home: .salesforce("F11"),
-        wishes: .salesforce("F9"),
-        optOuts: .salesforce("F14"),
-        device: .salesforce("F10")
+        dialect: "F2",
+        header: "F3",
+        empty: "F4",
+        width: "F5",
+        values: "F6",
+        lists: "F6",
+        moments: "F7",
+        addresses: "F8",
+        key: "K1",
+        home: "F11",
+        wishes: "F9",
+        optOuts: "F14",
+        device: "F10"
     )
 }
 

@@ -200,48 +200,40 @@ extension FindingRow {
     /// The findings of a preview.
     fileprivate enum Preview {
         static let refused = FindingRow(
-            "switch.refused",
-            .error,
-            .conflict,
+            .error("switch.refused", .conflict),
             reason: "A client would not start with this configuration",
             remedy: "Change \"onSwitch\" or \"onLoss\"."
         )
         static let moved = FindingRow(
-            "switch.moved",
-            .note,
+            .note("switch.moved"),
             reason: "Pending operations would move to the new providers",
             remedy: "Set \"onSwitch\" to \"drain\" to deliver them to the old provider instead."
         )
         static let ended = FindingRow(
-            "switch.ended",
-            .note,
+            .note("switch.ended"),
             reason: "Pending operations would be dropped by the change",
             remedy: "Deliver them first with `patchbay send` and the old configuration if they must be sent."
         )
         static let created = FindingRow(
-            "switch.created",
-            .note,
+            .note("switch.created"),
             reason:
                 "The change would create operations: the current state for an added provider, an unregister for a removed one",
             remedy: "No action is needed."
         )
         static let drained = FindingRow(
-            "switch.drained",
-            .note,
+            .note("switch.drained"),
             reason: "Pending operations would stay with the provider and be delivered there",
             remedy: "Keep the provider in the configuration, without a route, until nothing is pending for it."
         )
     }
 
     fileprivate static let maybeProcessed = FindingRow(
-        "switch.stays.processed",
-        .note,
+        .note("switch.stays.processed"),
         reason: "The vendor may already have processed the operation, so it stays with this provider",
         remedy: "No action is needed."
     )
     fileprivate static let optOutStays = FindingRow(
-        "switch.stays.optOut",
-        .note,
+        .note("switch.stays.optOut"),
         reason: "The opt-out or erasure concerns this vendor, so it stays with it",
         remedy: "Keep the provider in the configuration until it is delivered."
     )

@@ -34,30 +34,22 @@ public struct AttributeCatalogue: Hashable, Sendable {
     public static let findings = [typeLost, notANumber, notAList, ownedElsewhere]
 
     private static let typeLost = FindingRow(
-        "catalogue.attribute.type",
-        .error,
-        .invalid,
+        .error("catalogue.attribute.type", .invalid),
         reason: "The value does not convert to the type in the catalogue without loss",
         remedy: "Give a value of that type, or change the type in the catalogue."
     )
     private static let notANumber = FindingRow(
-        "catalogue.attribute.increment",
-        .error,
-        .invalid,
+        .error("catalogue.attribute.increment", .invalid),
         reason: "The catalogue's type does not allow that number to be added",
         remedy: "Set the value instead, or change the type in the catalogue."
     )
     private static let notAList = FindingRow(
-        "catalogue.attribute.append",
-        .error,
-        .invalid,
+        .error("catalogue.attribute.append", .invalid),
         reason: "The catalogue's type does not allow these values to be added or removed",
         remedy: "Set the value instead, or change the type in the catalogue."
     )
     private static let ownedElsewhere = FindingRow(
-        "catalogue.attribute.owner",
-        .error,
-        .forbidden,
+        .error("catalogue.attribute.owner", .forbidden),
         reason: "According to the catalogue, the other side owns this attribute",
         remedy: "Change it there, or change its owner in the catalogue."
     )

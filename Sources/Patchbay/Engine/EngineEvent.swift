@@ -112,203 +112,148 @@ extension FindingRow {
     /// The engine's own findings.
     enum Engine {
         static let adapterLoops = FindingRow(
-            "engine.adapter.loops",
-            .error,
-            .adapterFault,
+            .error("engine.adapter.loops", .adapterFault),
             reason: "The adapter repeats the same step without progress",
             remedy: "Report it to the adapter's author; the data is kept. Resume the provider after an update."
         )
         static let adapterUnknownOperation = FindingRow(
-            "engine.adapter.unknown",
-            .error,
-            .adapterFault,
+            .error("engine.adapter.unknown", .adapterFault),
             reason: "The adapter named an unknown operation, or settled nothing",
             remedy: "Report it to the adapter's author; the data is kept. Resume the provider after an update."
         )
         static let adapterUnsafe = FindingRow(
-            "engine.adapter.unsafe",
-            .error,
-            .adapterFault,
+            .error("engine.adapter.unsafe", .adapterFault),
             reason: "The adapter made a request that is not safe to send",
             remedy: "Report it to the adapter's author; the data is kept. Resume the provider after an update."
         )
         static let verdictMissing = FindingRow(
-            "engine.adapter.verdictMissing",
-            .warning,
-            .adapterFault,
+            .warning("engine.adapter.verdictMissing", .adapterFault),
             reason: "The adapter reported no outcome for an operation that it had sent",
             remedy: "Report it to the adapter's author; the operation is tried again in a minute."
         )
         static let stateNewer = FindingRow(
-            "engine.state.newer",
-            .error,
-            .misconfigured,
+            .error("engine.state.newer", .misconfigured),
             reason: "The stored state was written by a newer version of the adapter",
             remedy: "Install that version again, or clear the provider's memory."
         )
         static let stateUnreadable = FindingRow(
-            "engine.state.unreadable",
-            .error,
-            .misconfigured,
+            .error("engine.state.unreadable", .misconfigured),
             reason: "The stored state cannot be read",
             remedy: "The data is kept. Clear the provider's memory to start again without it."
         )
         static let consentUnknown = FindingRow(
-            "engine.consent.unknown",
-            .error,
-            .consent,
+            .error("engine.consent.unknown", .consent),
             reason: "The person has not been asked yet, and this kind of operation does not wait",
             remedy: "Set the person's consent before capturing it."
         )
         static let providerLeft = FindingRow(
-            "engine.provider.left",
-            .error,
-            .conflict,
+            .error("engine.provider.left", .conflict),
             reason: "The operation needs a consent that is missing, and the provider was left",
             remedy:
                 "Nothing is sent to a provider that was left. Route the provider again and replay the operation if the provider must get it."
         )
         static let consentUnanswered = FindingRow(
-            "engine.consent.unanswered",
-            .error,
-            .consent,
+            .error("engine.consent.unanswered", .consent),
             reason: "The person logged out without a consent decision, which the next person cannot make for them",
             remedy: "Ask each person before the next one logs in."
         )
         static let consentDenied = FindingRow(
-            "engine.consent.denied",
-            .error,
-            .consent,
+            .error("engine.consent.denied", .consent),
             reason: "The person has not given consent",
             remedy: "No action is needed; it must not be sent."
         )
         static let personForgotten = FindingRow(
-            "engine.erased",
-            .error,
-            .consent,
+            .error("engine.erased", .consent),
             reason: "The person was erased before the query was sent",
             remedy: "No action is needed; it must not be sent."
         )
         static let consentWithdrawn = FindingRow(
-            "engine.consent.withdrawn",
-            .error,
-            .consent,
+            .error("engine.consent.withdrawn", .consent),
             reason:
                 "The person withdrew the consent while the request was in progress. The vendor may have processed it; what it did "
                 + "is not recorded",
             remedy: "It is not sent again. Delete it at the vendor if it must not stay there."
         )
         static let eraseGone = FindingRow(
-            "engine.erase.unconfigured",
-            .warning,
-            .misconfigured,
+            .warning("engine.erase.unconfigured", .misconfigured),
             reason: "The configuration no longer has the provider, so its vendor is not asked to erase",
             remedy: "Add the provider again and repeat the erasure, or delete the contact at the vendor manually."
         )
         static let providerSuspended = FindingRow(
-            "engine.provider.stopped",
-            .error,
-            .unavailable,
+            .error("engine.provider.stopped", .unavailable),
             reason: "The provider is suspended",
             remedy: "Correct the cause, then resume the provider."
         )
         static let deadline = FindingRow(
-            "engine.read.deadline",
-            .error,
-            .unavailable,
+            .error("engine.read.deadline", .unavailable),
             reason: "The vendor did not reply in time",
             remedy: "Ask again."
         )
         static let providerGone = FindingRow(
-            "engine.provider.unconfigured",
-            .warning,
-            .misconfigured,
+            .warning("engine.provider.unconfigured", .misconfigured),
             reason: "Operations wait for a provider that the configuration no longer has",
             remedy:
                 "Add the provider again to deliver them, move them with `patchbay outbox retarget`, or discard them with "
                 + "`patchbay outbox clear`."
         )
         static let replayProviderGone = FindingRow(
-            "engine.replay.provider",
-            .error,
-            .misconfigured,
+            .error("engine.replay.provider", .misconfigured),
             reason: "The configuration has no provider of that name",
             remedy: "Add the provider to the configuration, then replay the operation."
         )
         static let replayUnreadable = FindingRow(
-            "engine.replay.unreadable",
-            .error,
-            .invalid,
+            .error("engine.replay.unreadable", .invalid),
             reason: "This release cannot read the rejected operation",
             remedy: "Replay it with the release that wrote it."
         )
         static let rowDamaged = FindingRow(
-            "engine.outbox.damaged",
-            .error,
-            .invalid,
+            .error("engine.outbox.damaged", .invalid),
             reason: "The stored row was damaged on the disk",
             remedy: "Its bytes are kept in the quarantine. Capture it again if it is still needed."
         )
         static let outboxFull = FindingRow(
-            "engine.outbox.full",
-            .error,
-            .unavailable,
+            .error("engine.outbox.full", .unavailable),
             reason: "The outbox was full, so tracking events were dropped",
             remedy: "Find out why delivery is slow, or raise the limits of the outbox."
         )
         static let outboxAged = FindingRow(
-            "engine.outbox.aged",
-            .error,
-            .unavailable,
+            .error("engine.outbox.aged", .unavailable),
             reason: "The event waited longer than the outbox keeps tracking events",
             remedy: "Find out why delivery is slow, or raise the age limit of the outbox."
         )
         static let rejectsForgotten = FindingRow(
-            "engine.outbox.rejectsForgotten",
-            .warning,
-            .unavailable,
+            .warning("engine.outbox.rejectsForgotten", .unavailable),
             reason: "The outbox reached its limit of rejects and deleted the oldest",
             remedy: "Correct and replay rejects in time, or raise the limit. The counts still include them."
         )
         static let stagedCaptureUnreadable = FindingRow(
-            "engine.stagedCapture.unreadable",
-            .error,
-            .adapterFault,
+            .error("engine.stagedCapture.unreadable", .adapterFault),
             reason: "This release cannot read a capture; it was set aside",
             remedy: "List it with `patchbay outbox quarantine list`; another release wrote it."
         )
         static let snapshotUnreadable = FindingRow(
-            "engine.snapshot.unreadable",
-            .warning,
-            .invalid,
+            .warning("engine.snapshot.unreadable", .invalid),
             reason: "This release cannot read the stored state of an installation or contact",
             remedy: "Its bytes are kept in the quarantine. Opt-outs remain in force; the rest starts from nothing."
         )
         static let outboxRecovered = FindingRow(
-            "engine.outbox.recovered",
-            .warning,
-            .invalid,
+            .warning("engine.outbox.recovered", .invalid),
             reason: "The outbox was damaged and has been rebuilt from the readable rows",
             remedy:
                 "The damaged file is kept beside the new one. Check the disk, and capture lost operations again if they are still needed."
         )
         static let endedElsewhere = FindingRow(
-            "engine.process.other",
-            .note,
+            .note("engine.process.other"),
             reason: "Another process delivered it, and the outbox keeps only the code of the reason",
             remedy: "Observe outcomes in the process that delivers for the full reason."
         )
         static let personLeft = FindingRow(
-            "engine.switch.person",
-            .error,
-            .conflict,
+            .error("engine.switch.person", .conflict),
             reason: "It belongs to a person who has logged out, and the provider already has the next person",
             remedy: "Replay it from the rejects, if it is kept there, to a provider that still has this person."
         )
         static let bodyUnreadable = FindingRow(
-            "engine.operation.unreadable",
-            .error,
-            .invalid,
+            .error("engine.operation.unreadable", .invalid),
             reason: "This release cannot read the stored operation",
             remedy: "Open the outbox with the release that wrote it."
         )

@@ -173,29 +173,22 @@ extension Outcome {
 
 extension FindingRow.Engine {
     static let providerOutage = FindingRow(
-        "engine.provider.outage",
-        .warning,
-        .unavailable,
+        .warning("engine.provider.outage", .unavailable),
         reason: "The provider has failed repeatedly",
         remedy: "The engine retries by itself. If the cause is the network, a certificate or a credential, correct it."
     )
     static let providerBack = FindingRow(
-        "engine.provider.back",
-        .note,
+        .note("engine.provider.back"),
         reason: "The provider answers again",
         remedy: "No action is needed."
     )
     static let rateSpent = FindingRow(
-        "engine.provider.rate",
-        .note,
-        .throttled,
+        .note("engine.provider.rate", .throttled),
         reason: "The request rate of the provider is used up",
         remedy: "No action is needed. Raise \"rate\" in the configuration if the vendor allows more."
     )
     static let requestFailed = FindingRow(
-        "engine.request.failed",
-        .warning,
-        .unavailable,
+        .warning("engine.request.failed", .unavailable),
         reason: "The last request failed",
         remedy: "The engine repeats it."
     )

@@ -207,93 +207,72 @@ extension CredentialCache.Problem {
 
 extension FindingRow.Engine {
     static let consentAwaited = FindingRow(
-        "engine.consent.awaited",
-        .note,
-        .consent,
+        .note("engine.consent.awaited", .consent),
         reason: "A consent that the configuration requires has not been answered",
         remedy: "Ask the person and capture the answer with setConsent."
     )
     static let providerPaused = FindingRow(
-        "engine.provider.paused",
-        .note,
+        .note("engine.provider.paused"),
         reason: "The configuration pauses the provider",
         remedy: "Set the mode of its route to \"live\" to resume delivery."
     )
     static let deliveredElsewhere = FindingRow(
-        "engine.process.delivers",
-        .note,
+        .note("engine.process.delivers"),
         reason: "Another process delivers from this outbox",
         remedy: "No action is needed; look for the reason in that process."
     )
     static let requestInProgress = FindingRow(
-        "engine.request.inProgress",
-        .note,
+        .note("engine.request.inProgress"),
         reason: "A request is in progress",
         remedy: "No action is needed."
     )
     static let requestUnanswered = FindingRow(
-        "engine.request.unanswered",
-        .note,
-        .outcomeUnknown,
+        .note("engine.request.unanswered", .outcomeUnknown),
         reason: "The process ended before the vendor replied to the request",
         remedy: "Run `patchbay send`, or the app: the process that delivers repeats the request."
     )
     static let queuesFailed = FindingRow(
-        "engine.queue.failed",
-        .note,
+        .note("engine.queue.failed"),
         reason: "An earlier attempt failed",
         remedy: "Run `patchbay send`, or the app: the process that delivers repeats it and reports the cause."
     )
     static let queuesOpen = FindingRow(
-        "engine.queue.open",
-        .note,
+        .note("engine.queue.open"),
         reason: "Operations wait for their turn",
         remedy: "Run `patchbay send`, or the app, to deliver them."
     )
     static let queuesClosed = FindingRow(
-        "engine.queue.closed",
-        .note,
+        .note("engine.queue.closed"),
         reason: "The adapter postponed the queue",
         remedy: "No action is needed while a process delivers."
     )
     static let queuesUnwoken = FindingRow(
-        "engine.queue.unwoken",
-        .note,
+        .note("engine.queue.unwoken"),
         reason: "The adapter postponed the queue until something changes",
         remedy: "A start, the network, the foreground, a flush or a new credential resumes it."
     )
     static let credentialMissing = FindingRow(
-        "engine.credential.missing",
-        .note,
-        .unauthenticated,
+        .note("engine.credential.missing", .unauthenticated),
         reason: "The credential source has no credential for the contact",
         remedy: "Provide one and call credentialDidChange(for:)."
     )
     static let credentialRequested = FindingRow(
-        "engine.credential.requested",
-        .note,
-        .unauthenticated,
+        .note("engine.credential.requested", .unauthenticated),
         reason: "The credential source has not answered yet",
         remedy: "No action is needed."
     )
     static let credentialFailed = FindingRow(
-        "engine.credential.failed",
-        .warning,
-        .unauthenticated,
+        .warning("engine.credential.failed", .unauthenticated),
         reason: "The credential source failed",
         remedy: "Correct the error that it throws; the client asks again."
     )
     static let credentialExpired = FindingRow(
-        "engine.credential.expired",
-        .warning,
-        .unauthenticated,
+        .warning("engine.credential.expired", .unauthenticated),
         reason: "The contact's token has expired",
         remedy: "Provide a new token and call credentialDidChange(for:)."
     )
     static let credentialRefused = FindingRow(
-        "engine.credential.refused",
-        .warning,
-        .unauthenticated,
+        .warning("engine.credential.refused", .unauthenticated),
         reason: "The vendor refused the contact's credential, and the credential source gave no other",
         remedy: "Provide a new credential and call credentialDidChange(for:)."
     )

@@ -42,8 +42,7 @@ extension ServerFindings {
         reason: String? = nil,
         remedy: String? = nil
     ) -> FindingRow {
-        let rule = rule.map { RuleID(vendor, $0) }
-        return template.row("\(vendor.rawValue).server", rule: rule, reason: reason, remedy: remedy)
+        template.row("\(vendor.rawValue).server", rule: rule, reason: reason, remedy: remedy)
     }
 
     /// Only for an API with tokens.
@@ -56,40 +55,27 @@ extension ServerFindings {
 
 /// A finding that several server APIs report in the same words. An adapter adds its prefix and its rule.
 public struct ServerFindingTemplate: Sendable {
-    private let code: String
-    private let severity: Finding.Severity
-    private let error: ErrorCode?
+    /// The code is without the adapter's prefix; the rule is the adapter's.
+    private let kind: Finding.Kind
     private let reason: String
     private let remedy: String
 
-    private init(
-        _ code: String,
-        _ severity: Finding.Severity,
-        _ error: ErrorCode?,
-        _ reason: String,
-        _ remedy: String = "No action is needed."
-    ) {
-        (self.code, self.severity, self.error) = (code, severity, error)
-        (self.reason, self.remedy) = (reason, remedy)
+    private init(_ kind: Finding.Kind, _ reason: String, _ remedy: String = "No action is needed.") {
+        (self.kind, self.reason, self.remedy) = (kind, reason, remedy)
     }
 
     /// Returns the adapter's row.
     ///
     /// - Parameters:
     ///   - prefix: The beginning of the finding code, for example `vendor.server`.
-    ///   - rule: The vendor's rule.
+    ///   - rule: The number of the vendor's rule.
     ///   - reason: The reason, if the vendor needs another one.
     ///   - remedy: The remedy, if the vendor needs another one.
     /// - Returns: The row.
-    func row(_ prefix: String, rule: RuleID?, reason: String?, remedy: String?) -> FindingRow {
-        FindingRow(
-            "\(prefix).\(code)",
-            severity,
-            error,
-            rule: rule,
-            reason: reason ?? self.reason,
-            remedy: remedy ?? self.remedy
-        )
+    func row(_ prefix: String, rule: String?, reason: String?, remedy: String?) -> FindingRow {
+        var kind = kind
+        (kind.code, kind.rule) = ("\(prefix).\(kind.code)", rule)
+        return FindingRow(kind, reason: reason ?? self.reason, remedy: remedy ?? self.remedy)
     }
 }
 
@@ -98,80 +84,60 @@ public struct ServerFindingTemplate: Sendable {
 extension ServerFindingTemplate {
     /// The operation has no contact.
     public static let keyBlank = Self(
-        "key.blank",
-        .error,
-        .missing,
+        .error("key.blank", .missing),
         "The operation names no contact, and its subject is blank",
         "Give the contact, or use the contact's key as subject."
     )
     /// An identifier is the contact's key.
     public static let keyKnown = Self(
-        "key.known",
-        .note,
-        nil,
+        .note("key.known"),
         "The identifier is the contact's key, which every request contains, so there is nothing else to send"
     )
     /// The operation has no value to write.
     public static let empty = Self(
-        "nothing",
-        .error,
-        .missing,
+        .error("nothing", .missing),
         "The operation contains no value that can be written",
         "Name at least one value."
     )
     /// A log-in or a log-out.
     public static let contactSwitch = Self(
-        "contactSwitch",
-        .error,
-        .unsupported,
+        .error("contactSwitch", .unsupported),
         "There is no log-in at a back end: each operation names its contact",
         "Give the contact with each operation."
     )
     /// The registration of a device.
     public static let device = Self(
-        "device",
-        .error,
-        .unsupported,
+        .error("device", .unsupported),
         "Devices register themselves",
         "Use the vendor's device API in the app."
     )
     /// The answer to a question about consent.
     public static let consent = Self(
-        "consent",
-        .error,
-        .unsupported,
+        .error("consent", .unsupported),
         "The vendor's API has no record of consent",
         "Write it as a subscription, or as an attribute of its own."
     )
     /// A push message of a device.
     public static let push = Self(
-        "event.push",
-        .foreign,
-        .unsupported,
+        .foreign("event.push", .unsupported),
         "Push messages are seen by devices, not by a back end",
         "Use the vendor's device API in the app."
     )
     /// An operation of a later version of the model.
     public static let actionUnknown = Self(
-        "action.unknown",
-        .error,
-        .unsupported,
+        .error("action.unknown", .unsupported),
         "This version does not support the operation",
         "Update the adapter."
     )
     /// An unregistration.
     public static let nothingToLeave = Self(
-        "nothingToLeave",
-        .note,
-        nil,
+        .note("nothingToLeave"),
         "A back end has no registration to remove: the account keeps its rows",
         "No action is needed. To remove the contacts, erase them."
     )
     /// A value that is increased or extended.
     public static let arithmetic = Self(
-        "value.arithmetic",
-        .warning,
-        .unsupported,
+        .warning("value.arithmetic", .unsupported),
         "A value can be set or removed here, not added to",
         "Set the whole value."
     )
@@ -182,98 +148,74 @@ extension ServerFindingTemplate {
 extension ServerFindingTemplate {
     /// All lanes wait.
     public static let closed = Self(
-        "closed",
-        .note,
-        .throttled,
+        .note("closed", .throttled),
         "The vendor asked for a pause, or is failing; nothing is sent until the pause is over",
         "Wait."
     )
     /// No token can be requested yet.
     public static let tokenLater = Self(
-        "token.later",
-        .note,
-        .unavailable,
+        .note("token.later", .unavailable),
         "No access token is available; it is requested again later",
         "Wait, or check the account's host for tokens."
     )
     /// The vendor refused to issue a token.
     public static let tokenRefused = Self(
-        "token.refused",
-        .error,
-        .unauthenticated,
+        .error("token.refused", .unauthenticated),
         "The vendor gave no access token: the client is unknown, or not permitted for these scopes",
         "Check clientId and clientSecret, then resume the provider."
     )
     /// The vendor also refused a new token.
     public static let tokenRefusedTwice = Self(
-        "token.refusedTwice",
-        .error,
-        .unauthenticated,
+        .error("token.refusedTwice", .unauthenticated),
         "The vendor also refused a new access token",
         "Check the client's permissions, then resume the provider."
     )
     /// Status 401.
     public static let unauthenticated = Self(
-        "reply.unauthenticated",
-        .error,
-        .unauthenticated,
+        .error("reply.unauthenticated", .unauthenticated),
         "The vendor does not accept the token",
         "No action is needed. A new token is requested once."
     )
     /// Status 403.
     public static let forbidden = Self(
-        "reply.forbidden",
-        .error,
-        .forbidden,
+        .error("reply.forbidden", .forbidden),
         "The client may not do this",
         "Give the client the permission, then resume the provider."
     )
     /// Status 404.
     public static let notFound = Self(
-        "reply.notFound",
-        .error,
-        .notFound,
+        .error("reply.notFound", .notFound),
         "The vendor has nothing of that name",
         "Check the name in the settings and in the account."
     )
     /// Status 429.
     public static let tooOften = Self(
-        "reply.tooOften",
-        .error,
-        .throttled,
+        .error("reply.tooOften", .throttled),
         "The vendor receives too many requests",
         "No action is needed. The request is repeated. If this persists, set a lower rate."
     )
     /// Status 5xx.
     public static let unavailable = Self(
-        "reply.unavailable",
-        .error,
-        .unavailable,
+        .error("reply.unavailable", .unavailable),
         "The vendor is temporarily unavailable",
         "No action is needed. The request is repeated."
     )
     /// No reply.
     public static let noReply = Self(
-        "reply.none",
-        .error,
-        .unreachable,
+        .error("reply.none", .unreachable),
         "The vendor did not reply",
         "No action is needed. The request is repeated."
     )
     /// A web page.
     public static let page = Self(
-        "reply.page",
-        .error,
-        .unreachable,
+        .error("reply.page", .unreachable),
         "The reply is a web page instead of the vendor's reply",
         "No action is needed. The request is repeated. If this persists, check for a proxy or firewall between this machine "
             + "and the vendor."
     )
     /// A refusal without a row of its own.
     public static let refused = Self(
-        "reply.refused",
-        .error,
-        .invalid,
+        .error("reply.refused", .invalid),
         "The vendor refused it",
         "Correct the cause that the vendor's error code names, then replay the operation."
     )

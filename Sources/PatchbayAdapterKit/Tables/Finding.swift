@@ -173,6 +173,40 @@ extension Finding: ObjectValue {
 extension ErrorCode: ScannedValue {}
 extension Finding.Severity: ScannedValue {}
 
+extension Finding {
+    /// What programs read of a finding: its code, severity, normalized error code and rule.
+    public struct Kind: Sendable {
+        /// The finding code, prefixed with the adapter's id: `vendor.attribute.reserved`.
+        public var code: String
+        /// The severity.
+        public var severity: Severity
+        /// The normalized error code; nil for a note without an error.
+        public var error: ErrorCode?
+        /// The number of the rule in the list of the vendor whose id begins the code.
+        public var rule: String?
+
+        /// Information only.
+        public static func note(_ code: String, _ error: ErrorCode? = nil, rule: String? = nil) -> Self {
+            Self(code: code, severity: .note, error: error, rule: rule)
+        }
+
+        /// A part is not sent, or may have no effect.
+        public static func warning(_ code: String, _ error: ErrorCode? = nil, rule: String? = nil) -> Self {
+            Self(code: code, severity: .warning, error: error, rule: rule)
+        }
+
+        /// The operation is not sent at all.
+        public static func error(_ code: String, _ error: ErrorCode? = nil, rule: String? = nil) -> Self {
+            Self(code: code, severity: .error, error: error, rule: rule)
+        }
+
+        /// The operation is not applicable to this vendor.
+        public static func foreign(_ code: String, _ error: ErrorCode? = nil, rule: String? = nil) -> Self {
+            Self(code: code, severity: .foreign, error: error, rule: rule)
+        }
+    }
+}
+
 /// A row of an adapter's finding table: a finding without its path. It is a class, because rules pass rows on for every value
 /// that they check.
 public final class FindingRow: Hashable, Sendable, Codable {
@@ -204,17 +238,40 @@ public final class FindingRow: Hashable, Sendable, Codable {
         )
     }
 
-    /// Creates a row.
-    public init(
+    private init(
         _ code: String,
         _ severity: Finding.Severity,
-        _ error: ErrorCode? = nil,
-        rule: RuleID? = nil,
+        _ error: ErrorCode?,
+        rule: RuleID?,
         reason: String,
         remedy: String
     ) {
         (self.code, self.severity, self.error, self.rule) = (code, severity, error, rule)
         (self.reason, self.remedy, sentence) = (reason, remedy, "\(reason).")
+    }
+
+    /// Creates a row.
+    ///
+    /// - Parameters:
+    ///   - kind: The code, the severity, the normalized error code and the vendor's rule.
+    ///   - reason: The reason, in one sentence without its full stop.
+    ///   - remedy: The remedy, in whole sentences.
+    public convenience init(_ kind: Finding.Kind, reason: String, remedy: String) {
+        let adapter = kind.code.prefix { $0 != "." }
+        let rule = kind.rule.map { RuleID(AdapterID(rawValue: String(adapter)), $0) }
+        self.init(kind.code, kind.severity, kind.error, rule: rule, reason: reason, remedy: remedy)
+    }
+
+    /// Returns the row with other texts, and with the error and the rule of another row.
+    ///
+    /// - Parameters:
+    ///   - cause: The row whose error and rule apply; nil for this row.
+    ///   - reason: The reason.
+    ///   - remedy: The remedy.
+    /// - Returns: The row.
+    package func with(cause: FindingRow? = nil, reason: String, remedy: String) -> FindingRow {
+        let cause = cause ?? self
+        return FindingRow(code, severity, cause.error, rule: cause.rule, reason: reason, remedy: remedy)
     }
 
     public static func == (left: FindingRow, right: FindingRow) -> Bool {

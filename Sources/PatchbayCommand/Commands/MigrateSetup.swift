@@ -139,16 +139,12 @@ import PatchbayRecords
 /// Problems in the settings of a migration.
 private enum MigrationSettingsFinding {
     static let unknownMember = FindingRow(
-        "settings.unknown",
-        .error,
-        .misconfigured,
+        .error("settings.unknown", .misconfigured),
         reason: "This member is not a setting of a migration",
         remedy: "Write {\"from\": {…}, \"to\": {…}, \"mapping\": […]}."
     )
     static let noObject = FindingRow(
-        "settings.object",
-        .error,
-        .misconfigured,
+        .error("settings.object", .misconfigured),
         reason: "The settings of a format must be an object",
         remedy: "Write an object such as {\"columns\": …}, or remove the member."
     )

@@ -112,9 +112,7 @@ extension Session {
 
 private enum SandboxFinding {
     static let unknownVendor = FindingRow(
-        "settings.vendor",
-        .error,
-        .misconfigured,
+        .error("settings.vendor", .misconfigured),
         reason: "There is no adapter of this name",
         remedy: "Correct the name, or remove the member."
     )

@@ -72,23 +72,17 @@ struct OperationLines {
     }
 
     private static let notJSON = FindingRow(
-        "operation.json",
-        .error,
-        .invalid,
+        .error("operation.json", .invalid),
         reason: "The line is not JSON",
         remedy: "Write one operation per line, and correct the text at this position."
     )
     private static let notOperation = FindingRow(
-        "operation.invalid",
-        .error,
-        .invalid,
+        .error("operation.invalid", .invalid),
         reason: "The line is not a valid operation",
         remedy: "Correct the value at this path."
     )
     private static let tooLong = FindingRow(
-        "operation.length",
-        .error,
-        .tooLarge,
+        .error("operation.length", .tooLarge),
         reason: "The line is longer than an operation may be, and was skipped",
         remedy: "Write one operation per line."
     )

@@ -132,37 +132,27 @@ extension Session {
 /// Problems of settings files.
 enum SessionFinding {
     static let notAnObject = FindingRow(
-        "settings.object",
-        .error,
-        .invalid,
+        .error("settings.object", .invalid),
         reason: "The file does not hold a JSON object",
         remedy: "Write {…}."
     )
     static let notScenario = FindingRow(
-        "scenario.invalid",
-        .error,
-        .invalid,
+        .error("scenario.invalid", .invalid),
         reason: "The file is not a valid scenario",
         remedy: "Correct the value at this path."
     )
     static let notClock = FindingRow(
-        "clock.invalid",
-        .error,
-        .invalid,
+        .error("clock.invalid", .invalid),
         reason: "PATCHBAY_CLOCK does not describe a clock",
         remedy: "Write {\"date\": \"2031-03-09T06:00:00Z\", \"speed\": 600}."
     )
     static let tooLong = FindingRow(
-        "settings.tooLong",
-        .error,
-        .invalid,
+        .error("settings.tooLong", .invalid),
         reason: "The settings are too long",
         remedy: "Pass settings here, and contacts with --in."
     )
     static let notJSON = FindingRow(
-        "settings.syntax",
-        .error,
-        .invalid,
+        .error("settings.syntax", .invalid),
         reason: "The file is not JSON",
         remedy: "Correct the text at this position."
     )

@@ -81,37 +81,27 @@ struct Checkpoint {
     // MARK: Findings
 
     static let unreadable = FindingRow(
-        "migration.checkpoint.unreadable",
-        .error,
-        .invalid,
+        .error("migration.checkpoint.unreadable", .invalid),
         reason: "The checkpoint cannot be read",
         remedy: "Start over with --restart."
     )
     static let otherSettings = FindingRow(
-        "migration.checkpoint.settings",
-        .error,
-        .conflict,
+        .error("migration.checkpoint.settings", .conflict),
         reason: "The interrupted run had other formats, settings or files",
         remedy: "Repeat it with the same ones to resume, or start over with --restart."
     )
     static let otherInput = FindingRow(
-        "migration.checkpoint.input",
-        .error,
-        .conflict,
+        .error("migration.checkpoint.input", .conflict),
         reason: "The input differs from the input of the interrupted run",
         remedy: "Name that input to resume, or start over with --restart."
     )
     static let missingDraft = FindingRow(
-        "migration.checkpoint.draft",
-        .error,
-        .notFound,
+        .error("migration.checkpoint.draft", .notFound),
         reason: "The output of the interrupted run is missing, or shorter than its checkpoint says",
         remedy: "Start over with --restart."
     )
     static let changedInput = FindingRow(
-        "migration.input.changed",
-        .error,
-        .conflict,
+        .error("migration.input.changed", .conflict),
         reason:
             "The input was changed while it was read. No file was written; output to a pipe or standard output is incomplete",
         remedy: "Wait until the input is complete, or read a copy of it."

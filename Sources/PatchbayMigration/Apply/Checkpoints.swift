@@ -90,9 +90,7 @@ public struct Checkpoints {
     }
 
     static let otherWay = FindingRow(
-        "migration.checkpoint.way",
-        .error,
-        .conflict,
+        .error("migration.checkpoint.way", .conflict),
         reason: "The checkpoint was written by another way of reading this input",
         remedy: "Start over with --restart."
     )

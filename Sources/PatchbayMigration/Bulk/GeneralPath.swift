@@ -128,16 +128,12 @@ struct GeneralPath {
     var footer: [UInt8] { writer.footer() }
 
     static let blankRow = FindingRow(
-        "migration.row.blank",
-        .note,
-        .missing,
+        .note("migration.row.blank", .missing),
         reason: "The row has no value in any column and is skipped",
         remedy: "Nothing needs to be done."
     )
     static let unexplained = FindingRow(
-        "migration.record.unread",
-        .error,
-        .adapterFault,
+        .error("migration.record.unread", .adapterFault),
         reason: "The format gave neither a contact nor a reason",
         remedy: "Report it to the author of the format."
     )

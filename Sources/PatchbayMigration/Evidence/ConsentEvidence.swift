@@ -110,9 +110,7 @@ final class ConsentEvidence {
     }
 
     static let raised = FindingRow(
-        "migration.consent.raised",
-        .error,
-        .consent,
+        .error("migration.consent.raised", .consent),
         reason: "The target would hold an opt-in that the source does not hold",
         remedy: "Correct the consent values of this person in the source, or the mapping of subscriptions."
     )

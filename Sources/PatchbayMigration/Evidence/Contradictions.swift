@@ -34,9 +34,7 @@ extension Contact {
     }
 
     private static let contradiction = FindingRow(
-        "migration.consent.contradiction",
-        .warning,
-        .consent,
+        .warning("migration.consent.contradiction", .consent),
         reason: "The contact has contradicting values for a subscription or consent; the least permissive one applies",
         remedy: "Ask the person, or correct the source."
     )

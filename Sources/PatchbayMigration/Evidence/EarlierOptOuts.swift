@@ -99,16 +99,12 @@ final class EarlierOptOuts {
     // MARK: Findings
 
     static let heeded = FindingRow(
-        "migration.consent.earlierNo",
-        .warning,
-        .consent,
+        .warning("migration.consent.earlierNo", .consent),
         reason: "Another record of the same contact opts out, so the opt-out applies",
         remedy: "Ask the person, or leave one record of each contact in the source."
     )
     static let heededAddress = FindingRow(
-        "migration.consent.earlierNoOfAddress",
-        .warning,
-        .consent,
+        .warning("migration.consent.earlierNoOfAddress", .consent),
         reason: "A record of another contact with the same address opts out, so the opt-out applies",
         remedy: "Ask the person, or leave one record of each address in the source."
     )
@@ -116,18 +112,14 @@ final class EarlierOptOuts {
     static let notes = [heeded, heededAddress]
 
     static let rejected = FindingRow(
-        "migration.consent.rejected",
-        .warning,
-        .consent,
+        .warning("migration.consent.rejected", .consent),
         reason:
             "A rejected record opts out, or its consent cannot be read. Other records of the same key or address are opted out, but "
             + "the target receives no opt-out of this record",
         remedy: "Correct the rejected rows and migrate them with --after FILE, where FILE is this source."
     )
     static let later = FindingRow(
-        "migration.consent.laterNo",
-        .error,
-        .consent,
+        .error("migration.consent.laterNo", .consent),
         reason:
             "A record opts in, and a later record of the same contact or address opts out. No file was written; discard output "
             + "that went to standard output",
@@ -135,9 +127,7 @@ final class EarlierOptOuts {
     )
 
     static let unheeded = FindingRow(
-        "migration.consent.unheeded",
-        .error,
-        .consent,
+        .error("migration.consent.unheeded", .consent),
         reason:
             "Some records opt in after an opt-out of the same contact or address that is too far back in the "
             + "file to be remembered. No file was written; discard output that went to a pipe or standard "

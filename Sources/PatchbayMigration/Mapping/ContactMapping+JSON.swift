@@ -31,30 +31,22 @@ extension ContactMapping {
     }
 
     static let badRule = FindingRow(
-        "mapping.rule",
-        .error,
-        .misconfigured,
+        .error("mapping.rule", .misconfigured),
         reason: "The rule must name exactly one action",
         remedy: "Use one of: \(RuleReader.verbs)."
     )
     static let badMember = FindingRow(
-        "mapping.rule.member",
-        .error,
-        .misconfigured,
+        .error("mapping.rule.member", .misconfigured),
         reason: "The member of the rule is not valid",
         remedy: "Places are \(MappingPlace.allowed); values are JSON of the neutral model."
     )
     static let unknownMember = FindingRow(
-        "mapping.rule.unknown",
-        .error,
-        .misconfigured,
+        .error("mapping.rule.unknown", .misconfigured),
         reason: "The rule does not know this member",
         remedy: "Correct its name, or remove it."
     )
     static let noType = FindingRow(
-        "mapping.rule.type",
-        .error,
-        .misconfigured,
+        .error("mapping.rule.type", .misconfigured),
         reason: "Neither the rule nor the catalogue names a type",
         remedy: "Add the member \"as\" with a type to the rule, or the attribute to the catalogue of the configuration."
     )

@@ -268,32 +268,24 @@ public struct ContactMapping: Hashable, Sendable {
     // MARK: Findings
 
     static let noText = FindingRow(
-        "mapping.value.noText",
-        .error,
-        .invalid,
+        .error("mapping.value.noText", .invalid),
         reason:
             "The target of the rule does not accept this value: tags accept words, a single tag true or "
             + "false, and any other target one text that is not empty",
         remedy: "Map the value to an accepted one, or reject such contacts with an earlier rule."
     )
     static let unknownDropped = FindingRow(
-        "mapping.value.unknown",
-        .warning,
-        .invalid,
+        .warning("mapping.value.unknown", .invalid),
         reason: "The rule has no entry for the value, so it is left out",
         remedy: "Add it to the rule's values, or set otherwise to keep."
     )
     static let unknownRejected = FindingRow(
-        "mapping.value.rejected",
-        .error,
-        .invalid,
+        .error("mapping.value.rejected", .invalid),
         reason: "The rule has no entry for the value and rejects such contacts",
         remedy: "Add it to the rule's values, or set otherwise to keep or drop."
     )
     static let typeLost = FindingRow(
-        "mapping.value.type",
-        .error,
-        .invalid,
+        .error("mapping.value.type", .invalid),
         reason: "The value does not convert without loss",
         remedy: "Correct it in the source, or convert to another type."
     )

@@ -415,9 +415,7 @@ extension MigrationPlan {
     /// The finding for addresses whose records contradict each other, if the target identifies contacts by another key. A run
     /// that reads the source once cannot know of an opt-out that comes later.
     private static let tornAddress = FindingRow(
-        "migration.consent.addressContradiction",
-        .warning,
-        .consent,
+        .warning("migration.consent.addressContradiction", .consent),
         reason:
             "Records with the same address opt in and out. If the source is a file, the opt-out applies to all of them. If it is a "
             + "pipe, an opt-in of another key before the opt-out stays",
@@ -426,9 +424,7 @@ extension MigrationPlan {
 
     /// The finding for a target that rejects every sample contact, so that the plan cannot determine what the target stores.
     private static let probeRefused = FindingRow(
-        "migration.plan.probeRefused",
-        .warning,
-        .unsupported,
+        .warning("migration.plan.probeRefused", .unsupported),
         reason:
             "The target refuses the sample contact by which the plan examines its fields, so the plan does not say which fields are lost",
         remedy:

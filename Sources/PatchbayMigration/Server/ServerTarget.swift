@@ -238,102 +238,74 @@ enum ServerFinding {
         key, keyAlone, optOutLost, denied, stateUnknown, consent, deviceLost, noPlace, targetNo, targetUnreadable,
     ]
     static let device = FindingRow(
-        "migration.api.device",
-        .error,
-        .unsupported,
+        .error("migration.api.device", .unsupported),
         reason: "This is a device API, which serves one installation and accepts no contacts",
         remedy: "Name a server API of the vendor; `patchbay adapters` lists them."
     )
     static let noContacts = FindingRow(
-        "migration.api.contacts",
-        .error,
-        .unsupported,
+        .error("migration.api.contacts", .unsupported),
         reason: "Contacts cannot be migrated to this adapter",
         remedy: "Write a file in one of the vendor's formats instead; `patchbay adapters` lists them."
     )
     static let unreadable = FindingRow(
-        "migration.api.unreadable",
-        .error,
-        .unsupported,
+        .error("migration.api.unreadable", .unsupported),
         reason: "The API cannot be read, so there is nothing to compare with",
         remedy: "Export the contacts at the vendor and verify the export: --to FORMAT --target FILE."
     )
     static let noJournal = FindingRow(
-        "migration.api.noJournal",
-        .error,
-        .unsupported,
+        .error("migration.api.noJournal", .unsupported),
         reason: "The API cannot be read, so the migration cannot be undone",
         remedy: "Leave --journal out, and export the vendor's contacts first."
     )
     static let key = FindingRow(
-        "migration.api.key",
-        .error,
-        .missing,
+        .error("migration.api.key", .missing),
         reason: "The contact has no identifier of the kind that the vendor uses as the key",
         remedy: "Add one, or map another kind to it."
     )
     static let keyAlone = FindingRow(
-        "migration.api.keyAlone",
-        .error,
-        .missing,
+        .error("migration.api.keyAlone", .missing),
         reason: "Only the key of the contact is left, and a key alone makes no contact",
         remedy:
             "Add an attribute, for example with a mapping rule: {\"set\": \"attributes.origin\", \"value\": \"old\"}."
     )
     static let optOutLost = FindingRow(
-        "migration.api.optOutLost",
-        .error,
-        .consent,
+        .error("migration.api.optOutLost", .consent),
         reason: "The person opted out, and the provider's settings name no field for it",
         remedy: "Name a column or a resource in the provider's settings, or set lostOptOuts to warn."
     )
     static let denied = FindingRow(
-        "migration.api.denied",
-        .warning,
-        .consent,
+        .warning("migration.api.denied", .consent),
         reason: "The person denied messages on this channel, so the subscription is sent as unsubscribed",
         remedy: "Ask the person which one applies."
     )
     static let stateUnknown = FindingRow(
-        "migration.api.stateUnknown",
-        .warning,
-        .consent,
+        .warning("migration.api.stateUnknown", .consent),
         reason: "The person's decision is unknown, so no subscription is sent",
         remedy: "Ask the person."
     )
     static let consent = FindingRow(
-        "migration.api.consent",
-        .warning,
-        .unsupported,
+        .warning("migration.api.consent", .unsupported),
         reason: "The vendor's API stores no consents",
         remedy:
             "Keep the consents in your own system; a denial is sent as an opt-out where the vendor has a field for it."
     )
     static let deviceLost = FindingRow(
-        "migration.api.deviceLost",
-        .warning,
-        .unsupported,
+        .warning("migration.api.deviceLost", .unsupported),
         reason: "Devices register themselves at this vendor, so the device and its push token are left out",
         remedy: "Let the app register each device at the new vendor."
     )
     static let noPlace = FindingRow(
-        "migration.api.noPlace",
-        .warning,
-        .unsupported,
+        .warning("migration.api.noPlace", .unsupported),
         reason: "The API has no field for this value, so it is not migrated",
         remedy: "Name an attribute in the settings, under \"to\"."
     )
     static let targetNo = FindingRow(
-        "migration.api.targetOptOut",
-        .warning,
-        .consent,
+        .warning("migration.api.targetOptOut", .consent),
         reason: "The person opted out at the target, and the opt-in of the source does not change that",
         remedy: "Ask the person which one applies."
     )
     static let targetUnreadable = FindingRow(
-        "migration.api.targetUnreadable",
-        .warning,
-        .consent,
+        .warning("migration.api.targetUnreadable", .consent),
         reason:
             "The target shows a consent status that is not known, so the contact stays opted out and the opt-in is not sent",
         remedy: "Check the status at the target; the README of the adapter lists the known values. Then ask the person."
@@ -341,9 +313,7 @@ enum ServerFinding {
     /// The findings about opt-ins that are left out because of the status at the target.
     static let ofTargetOptOuts = [targetNo, targetUnreadable]
     static let optOutsUnseen = FindingRow(
-        "migration.api.optOutsUnseen",
-        .error,
-        .consent,
+        .error("migration.api.optOutsUnseen", .consent),
         reason: "The API cannot be read, so an opt-in of the source might replace an opt-out at the target",
         remedy:
             "Configure the provider so that its contacts can be read, if its API supports it. Otherwise, "
@@ -351,58 +321,42 @@ enum ServerFinding {
             + "{\"to\": {\"targetOptOuts\": \"override\"}}. Opt-outs are sent in any case."
     )
     static let changedSince = FindingRow(
-        "migration.undo.changed",
-        .error,
-        .conflict,
+        .error("migration.undo.changed", .conflict),
         reason: "The contact was changed at the vendor after the migration, so it is not restored",
         remedy: "Check the contact at the vendor and correct it manually."
     )
     static let remains = FindingRow(
-        "migration.undo.remains",
-        .warning,
-        .unsupported,
+        .warning("migration.undo.remains", .unsupported),
         reason: "The migration created it, and the API cannot delete it",
         remedy: "Delete it at the vendor if it must not stay there."
     )
     static let noResults = FindingRow(
-        "migration.verify.results",
-        .error,
-        .invalid,
+        .error("migration.verify.results", .invalid),
         reason: "The file does not hold the results of a migration to a server API",
         remedy: "Name the file that `patchbay migrate apply --out` wrote, or leave --target out."
     )
     static let otherServer = FindingRow(
-        "migration.journal.server",
-        .error,
-        .conflict,
+        .error("migration.journal.server", .conflict),
         reason: "The journal belongs to another provider, or not to a migration to a server API",
         remedy: "Give the configuration and the --provider of the migration."
     )
     static let ended = FindingRow(
-        "migration.api.ended",
-        .error,
-        .outcomeUnknown,
+        .error("migration.api.ended", .outcomeUnknown),
         reason: "The operation ended without a reply of the vendor",
         remedy: "Migrate the row again."
     )
     static let outboxLost = FindingRow(
-        "migration.api.outbox",
-        .error,
-        .notFound,
+        .error("migration.api.outbox", .notFound),
         reason: "The outbox of an interrupted run is missing, so it is unknown what the vendor has received",
         remedy: "Restore the file, or start over with --restart; sending the same data twice does no harm."
     )
     static let journalGone = FindingRow(
-        "migration.journal.gone",
-        .error,
-        .notFound,
+        .error("migration.journal.gone", .notFound),
         reason: "The journal of the interrupted run is missing or undone, so its changes may be gone",
         remedy: "Restore the file, or start over with --restart; sending the same data twice does no harm."
     )
     static let journalLost = FindingRow(
-        "migration.journal.other",
-        .error,
-        .conflict,
+        .error("migration.journal.other", .conflict),
         reason: "A file with the name of the journal exists, and does not belong to an interrupted run",
         remedy: "Undo that migration, move the file away, or name another journal."
     )

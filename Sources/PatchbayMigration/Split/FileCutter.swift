@@ -171,30 +171,22 @@ public struct FileCutter: Sendable {
     }
 
     private static let oneWay = FindingRow(
-        "cut.format",
-        .error,
-        .unsupported,
+        .error("cut.format", .unsupported),
         reason: "Files of this format cannot be split",
         remedy: "Split the file with another tool."
     )
     private static let otherHeader = FindingRow(
-        "cut.header",
-        .error,
-        .misconfigured,
+        .error("cut.header", .misconfigured),
         reason: "The file does not begin with the header that these settings write",
         remedy: "Name the format and the settings that the file was written with."
     )
     private static let tooLong = FindingRow(
-        "cut.record",
-        .error,
-        .tooLarge,
+        .error("cut.record", .tooLarge),
         reason: "One record with the header is larger than a file may be",
         remedy: "Choose a larger size, or shorten the record."
     )
     private static let tooMany = FindingRow(
-        "cut.parts",
-        .error,
-        .tooLarge,
+        .error("cut.parts", .tooLarge),
         reason: "The file would be split into more than \(mostParts) files",
         remedy: "Choose a larger size."
     )

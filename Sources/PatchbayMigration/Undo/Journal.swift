@@ -191,46 +191,34 @@ public enum Journal: Sendable {
     }
 
     private static let unreadable = FindingRow(
-        "migration.journal.unreadable",
-        .error,
-        .invalid,
+        .error("migration.journal.unreadable", .invalid),
         reason: "The file is not a journal of a migration",
         remedy: "Name the file that `patchbay migrate apply --journal` wrote."
     )
     private static let changed = FindingRow(
-        "migration.journal.changed",
-        .error,
-        .conflict,
+        .error("migration.journal.changed", .conflict),
         reason: "The file was changed after the migration. Nothing was undone",
         remedy: "Move the file away, then repeat the command."
     )
     private static let replaced = FindingRow(
-        "migration.journal.replaced",
-        .error,
-        .conflict,
+        .error("migration.journal.replaced", .conflict),
         reason: "The file is not the one that this migration wrote. Nothing was undone",
         remedy:
             "If a later migration with a journal replaced the file, undo that one first. Otherwise move the file away, then repeat "
             + "the command."
     )
     private static let replacedLater = FindingRow(
-        replaced.code,
-        .error,
-        .conflict,
+        .error(replaced.code, .conflict),
         reason: "A later migration replaced the file. Nothing was undone",
         remedy: "Undo that migration first."
     )
     private static let moved = FindingRow(
-        "migration.journal.moved",
-        .error,
-        .notFound,
+        .error("migration.journal.moved", .notFound),
         reason: "The folder of the migrated files is missing. Nothing was undone, and the journal is kept",
         remedy: "Restore the folder with the journal and the files beside it, and undo again."
     )
     private static let lost = FindingRow(
-        "migration.journal.lost",
-        .error,
-        .notFound,
+        .error("migration.journal.lost", .notFound),
         reason: "The previous files are missing beside the journal. Nothing was undone",
         remedy: "Restore them beside the journal."
     )

@@ -49,9 +49,7 @@ struct FieldReader {
     }
 
     private static let unreadable = FindingRow(
-        "migration.verify.format",
-        .error,
-        .unsupported,
+        .error("migration.verify.format", .unsupported),
         reason: "Files of this format cannot be read, so there is nothing to compare with",
         remedy: "Export the contacts at the target in a format that can be read, and verify that export."
     )

@@ -10,27 +10,21 @@ struct ProbeSettings: AdapterSettings {
 /// The findings of probes.
 enum ProbeFinding {
     static let refused = FindingRow(
-        "probe.refused",
-        .error,
-        .invalid,
+        .error("probe.refused", .invalid),
         reason: "The vendor says no",
         remedy: "Correct it."
     )
     static let unknown = FindingRow(
-        "probe.outcomeUnknown",
-        .error,
-        .outcomeUnknown,
+        .error("probe.outcomeUnknown", .outcomeUnknown),
         reason: "Nobody knows whether the vendor did it",
         remedy: "Check the vendor, then decide whether to replay it."
     )
-    static let waiting = FindingRow("probe.waiting", .note, reason: "It is not time yet", remedy: "Wait.")
-    static let keyMissing = FindingRow("probe.keyMissing", .note, reason: "Nobody is there yet", remedy: "Log in.")
-    static let later = FindingRow("probe.later", .note, reason: "It shows later", remedy: "No action is needed.")
-    static let gated = FindingRow("probe.gated", .note, reason: "A rule forbids it", remedy: "No action is needed.")
+    static let waiting = FindingRow(.note("probe.waiting"), reason: "It is not time yet", remedy: "Wait.")
+    static let keyMissing = FindingRow(.note("probe.keyMissing"), reason: "Nobody is there yet", remedy: "Log in.")
+    static let later = FindingRow(.note("probe.later"), reason: "It shows later", remedy: "No action is needed.")
+    static let gated = FindingRow(.note("probe.gated"), reason: "A rule forbids it", remedy: "No action is needed.")
     static let stopped = FindingRow(
-        "probe.stopped",
-        .error,
-        .unauthenticated,
+        .error("probe.stopped", .unauthenticated),
         reason: "The account is closed to us",
         remedy: "Open it, then resume the provider."
     )

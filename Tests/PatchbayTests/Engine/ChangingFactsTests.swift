@@ -27,7 +27,7 @@ private struct FactsDevice: VendorAdapter {
         }
     }
 
-    static let refused = FindingRow("facts.refused", .error, .invalid, reason: "Not accepted", remedy: "Rename it.")
+    static let refused = FindingRow(.error("facts.refused", .invalid), reason: "Not accepted", remedy: "Rename it.")
     static let descriptor = AdapterDescriptor(
         id: "facts",
         title: "Facts",

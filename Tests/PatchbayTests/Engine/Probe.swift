@@ -48,21 +48,17 @@ struct ProbeDevice: VendorAdapter {
     }
 
     static let refused = FindingRow(
-        "probe.refused",
-        .error,
-        .invalid,
+        .error("probe.refused", .invalid),
         reason: "The vendor says no",
         remedy: "Correct it."
     )
     static let foreign = Finding(code: "probe.foreign", severity: .foreign, reason: "Not ours.", remedy: "None.")
     static let unsigned = FindingRow(
-        "probe.credential.missing",
-        .note,
-        .unauthenticated,
+        .note("probe.credential.missing", .unauthenticated),
         reason: "There is no credential",
         remedy: "Give one."
     )
-    static let waiting = FindingRow("probe.waiting", .note, reason: "Not yet", remedy: "Wait.")
+    static let waiting = FindingRow(.note("probe.waiting"), reason: "Not yet", remedy: "Wait.")
 
     static let descriptor = AdapterDescriptor(
         id: "probe",

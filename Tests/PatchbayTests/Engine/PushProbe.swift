@@ -14,8 +14,7 @@ struct PushProbe: VendorAdapter {
     enum Endpoint: String, AdapterEndpoint { case any }
 
     static let foreign = FindingRow(
-        "push.foreign",
-        .foreign,
+        .foreign("push.foreign"),
         reason: "Another vendor sent it",
         remedy: "No action is needed."
     )

@@ -242,7 +242,7 @@ struct PickyDevice: VendorAdapter {
     enum Endpoint: String, AdapterEndpoint { case plain }
     enum Step: Codable, Sendable, Equatable { case only }
 
-    static let refused = FindingRow("picky.refused", .error, .unsupported, reason: "No attributes", remedy: "None.")
+    static let refused = FindingRow(.error("picky.refused", .unsupported), reason: "No attributes", remedy: "None.")
     static let descriptor = AdapterDescriptor(
         id: "picky",
         title: "Picky",

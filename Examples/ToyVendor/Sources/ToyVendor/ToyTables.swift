@@ -29,40 +29,27 @@ extension RuleID {
 
 enum ToyFindings {
     static let unsupported = FindingRow(
-        "toy.unsupported",
-        .error,
-        .unsupported,
-        rule: .toy("3"),
+        .error("toy.unsupported", .unsupported, rule: "3"),
         reason: "Toy has no place for it",
         remedy: "Send it to a vendor that has one."
     )
     static let tooLong = FindingRow(
-        "toy.tooLong",
-        .error,
-        .tooLarge,
-        rule: .toy("4"),
+        .error("toy.tooLong", .tooLarge, rule: "4"),
         reason: "The text is over 200 bytes",
         remedy: "Shorten it."
     )
     static let foreignPush = FindingRow(
-        "toy.push.foreign",
-        .foreign,
+        .foreign("toy.push.foreign"),
         reason: "Toy sends no push messages, so this is another vendor's",
         remedy: "Nothing; its own vendor hears of it."
     )
     static let refused = FindingRow(
-        "toy.refused",
-        .error,
-        .invalid,
-        rule: .toy("7"),
+        .error("toy.refused", .invalid, rule: "7"),
         reason: "The vendor refused it",
         remedy: "Correct it and replay it."
     )
     static let badKey = FindingRow(
-        "toy.key",
-        .error,
-        .unauthenticated,
-        rule: .toy("6"),
+        .error("toy.key", .unauthenticated, rule: "6"),
         reason: "The vendor does not know the key",
         remedy: "Correct \"key\" in the settings."
     )

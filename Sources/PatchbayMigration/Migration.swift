@@ -440,7 +440,7 @@ public struct Migration: Sendable {
         if let salt = company.evidence?.salt {
             bulk.makeEvidence = { [migration = self] in try ConsentEvidence(migration, salt: salt) }
         }
-        bulk.rejecting = BulkPlan.Rejecting(deciding: deciding, isTold: surroundings.rejects != nil)
+        bulk.rejecting = BulkPlan.Rejecting(deciding: deciding, keepsRecords: surroundings.rejects != nil)
         return try BulkRun.run(bulk, &source, surroundings, workers: max(1, workers ?? Processors.usable))
     }
 }

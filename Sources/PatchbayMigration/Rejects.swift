@@ -103,7 +103,7 @@ private struct SourceHead {
 
     func lines(before line: Int) -> [UInt8] {
         // JSON has no header. The bytes before the first record open a list, and the replay file has no list.
-        if StrangeFile.isJSON(bytes) == true { return [] }
+        if UnrecognizedFile.isJSON(bytes) == true { return [] }
         var end = 0
         for _ in 1..<max(1, line) {
             guard let newline = bytes[end...].firstIndex(of: 0x0A) else { return [] }

@@ -67,7 +67,7 @@ package final class OutboxHistory {
             last = try end()
         }
         guard last < .max - Int64(count) else {
-            throw OutboxError(.corrupt, "The count of endings is damaged.")
+            throw OutboxError(.corrupt, "The number of outcomes is damaged.")
         }
         store.current.lastHistoryNumber = last + Int64(count)
         return last + 1

@@ -466,7 +466,7 @@ public struct ContactFileFindings: Sendable {
                 "If the target knows such contacts by another key, name what holds it in the source's settings, or set key."
         )
         let isTaken =
-            "Nobody knows whether the person wants messages, and the vendor takes whoever is added for somebody who does"
+            "It is unknown whether the person wants messages, and the vendor treats every added contact as opted in"
         withoutOptIn = row(
             .error("record.withoutOptIn", .consent, rule: rules.optOuts),
             reason: "\(isTaken), so the contact is not written",

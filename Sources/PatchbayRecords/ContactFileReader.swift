@@ -37,7 +37,7 @@ public struct ContactFileReader: RowReader, Sendable {
     }
 
     public mutating func finish(_ record: (SourceRecord) throws -> Void) throws {
-        if let head, file.kind.readsJSON, StrangeFile.isJSON(head) == true {
+        if let head, file.kind.readsJSON, UnrecognizedFile.isJSON(head) == true {
             json = JSONRowReader(file)
             try json?.read(head, record)
         }
@@ -69,7 +69,7 @@ public struct ContactFileReader: RowReader, Sendable {
         guard let head else { return bytes }
         let all = head + bytes
         // A line may be shorter than the longest mark; it then contains none.
-        guard all.count >= 4 || all.contains(UInt8(ascii: "\n")), let isJSON = StrangeFile.isJSON(all) else {
+        guard all.count >= 4 || all.contains(UInt8(ascii: "\n")), let isJSON = UnrecognizedFile.isJSON(all) else {
             self.head = all
             return nil
         }
@@ -79,13 +79,13 @@ public struct ContactFileReader: RowReader, Sendable {
             json = JSONRowReader(file)
             return all
         }
-        if isJSON { throw SettingsError([StrangeFile.json.finding(encoding)]) }
-        if StrangeFile.isWorkbook(all) { throw SettingsError([StrangeFile.workbook.finding(encoding)]) }
-        if StrangeFile.isPacked(all) { throw SettingsError([StrangeFile.packed.finding(encoding)]) }
+        if isJSON { throw SettingsError([UnrecognizedFile.json.finding(encoding)]) }
+        if UnrecognizedFile.isWorkbook(all) { throw SettingsError([UnrecognizedFile.workbook.finding(encoding)]) }
+        if UnrecognizedFile.isPacked(all) { throw SettingsError([UnrecognizedFile.packed.finding(encoding)]) }
         if all.starts(with: Self.byteOrderMark), !file.settings.encoding.isUTF8 {
             throw SettingsError([findings.otherEncoding.at("encoding", detail: "line 1, byte 1")])
         }
-        if StrangeFile.isWide(all) {
+        if UnrecognizedFile.isWide(all) {
             var finding = encoding
             finding.remedy = "Convert it: iconv -f UTF-16 -t UTF-8 FILE | patchbay migrate …, or save it as UTF-8."
             throw SettingsError([finding])

@@ -45,7 +45,7 @@ struct JSONRowReader: Sendable {
     }
 
     private func broken(_ detail: String) -> Finding {
-        let remedy = "Export again, or mend the file: a list of objects, or an object with a list named items."
+        let remedy = "Export again, or correct the file: a list of objects, or an object with a list named items."
         return findings.fault.at("row", detail: detail, remedy: remedy)
     }
 
@@ -119,7 +119,7 @@ struct JSONRowReader: Sendable {
     }
 
     private func unreadable(_ detail: String) -> Finding {
-        let remedy = "Mend the item: an object of texts, numbers, booleans and nulls by column."
+        let remedy = "Correct the item: an object of texts, numbers, booleans and nulls by column."
         return findings.fault.at("row", detail: detail, remedy: remedy)
     }
 

@@ -7,7 +7,7 @@ public struct RecordLines: Sendable {
     private var lines: LineSplitter
     private var records: Int
     private let linesBefore: Int
-    private let strange: FindingRow?
+    private let unrecognized: FindingRow?
     /// The first bytes of the file, until there are enough to determine its structure.
     private var head: [UInt8]?
     /// Splits a file whose objects are not on one line each, with the items split so far.
@@ -18,18 +18,20 @@ public struct RecordLines: Sendable {
     ///
     /// - Parameters:
     ///   - maximumLength: The maximum length of a line in bytes, without its end.
-    ///   - strange: The finding to adapt and report if the file does not begin like lines of JSON; nil to accept any file.
+    ///   - unrecognized: The finding to adapt and report if the file does not begin like lines of JSON; nil to accept any
+    ///     file.
     ///   - records: The number of records before the first of these.
     ///   - lines: The number of lines before the first of these.
-    public init(maximumLength: Int, refusing strange: FindingRow? = nil, after records: Int = 0, _ lines: Int = 0) {
+    public init(maximumLength: Int, refusing unrecognized: FindingRow? = nil, after records: Int = 0, _ lines: Int = 0)
+    {
         (self.lines, self.records, linesBefore) = (LineSplitter(maximumLength: maximumLength), records, lines)
-        self.strange = strange
-        head = strange == nil ? nil : []
+        self.unrecognized = unrecognized
+        head = unrecognized == nil ? nil : []
     }
 
     /// Whether the first bytes of a file show that it has lines to read. Empty `bytes` mean an empty file.
-    package static func areTold(by bytes: [UInt8]) -> Bool {
-        if case .readable = StrangeFile.lines(bytes, isWhole: bytes.isEmpty) { true } else { false }
+    package static func areRecognized(in bytes: [UInt8]) -> Bool {
+        if case .readable = UnrecognizedFile.lines(bytes, isWhole: bytes.isEmpty) { true } else { false }
     }
 
     fileprivate mutating func append(_ bytes: [UInt8]) throws(SettingsError) {
@@ -55,11 +57,11 @@ public struct RecordLines: Sendable {
 
     private func broken(_ detail: String) -> SettingsError {
         let remedy = "Export the file again, or correct it: an array of objects, or one object after the other."
-        return SettingsError([strange?.at(detail: detail, remedy: remedy)].compactMap(\.self))
+        return SettingsError([unrecognized?.at(detail: detail, remedy: remedy)].compactMap(\.self))
     }
 
     private mutating func begin(_ bytes: [UInt8], isWhole: Bool) throws(SettingsError) {
-        switch StrangeFile.lines(bytes, isWhole: isWhole) {
+        switch UnrecognizedFile.lines(bytes, isWhole: isWhole) {
         case .open: head = bytes
         case .readable:
             head = nil
@@ -67,8 +69,8 @@ public struct RecordLines: Sendable {
         case .items:
             (head, items) = (nil, JSONItems())
             try appendItems(bytes)
-        case .strange(let file):
-            throw SettingsError(strange.map { [file.finding($0.at("line 1, byte 1"))] } ?? [])
+        case .unrecognized(let file):
+            throw SettingsError(unrecognized.map { [file.finding($0.at("line 1, byte 1"))] } ?? [])
         }
     }
 

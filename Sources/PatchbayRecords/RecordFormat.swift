@@ -54,22 +54,22 @@ public struct RecordFormat: Sendable {
 /// A file that the vendor requires in addition to the file with the contacts. It depends only on the format's settings.
 public struct SidecarFile: Sendable {
     /// The suffix to append to the name of the contact file without its extension, for example `map.xml`.
-    public let ending: String
+    public let fileExtension: String
     /// A description of the file.
     public let title: String
     /// The content of the file.
     public let bytes: [UInt8]
 
     /// Creates a sidecar file.
-    public init(ending: String, title: String, bytes: [UInt8]) {
-        (self.ending, self.title, self.bytes) = (ending, title, bytes)
+    public init(fileExtension: String, title: String, bytes: [UInt8]) {
+        (self.fileExtension, self.title, self.bytes) = (fileExtension, title, bytes)
     }
 }
 
 /// Reads a sidecar file that describes the contact file: its columns and its delimiter.
 public struct SidecarReader: Sendable {
     /// The suffix to append to the name of the contact file without its extension, for example `map.xml`.
-    public let ending: String
+    public let fileExtension: String
     /// A description of the file.
     public let title: String
     /// The maximum number of bytes to read.
@@ -82,12 +82,12 @@ public struct SidecarReader: Sendable {
 
     /// Creates a reader of sidecar files.
     public init(
-        ending: String,
+        fileExtension: String,
         title: String,
         limit: Int = 1 << 20,
         settings: @escaping @Sendable (_ bytes: [UInt8], _ given: JSONObject) throws(SettingsError) -> JSONObject
     ) {
-        (self.ending, self.title, self.limit, self.settings) = (ending, title, limit, settings)
+        (self.fileExtension, self.title, self.limit, self.settings) = (fileExtension, title, limit, settings)
     }
 }
 

@@ -73,7 +73,7 @@ extension OutboxStore {
     }
 }
 
-extension VirtualWorld.Told {
+extension VirtualWorld.ReportedEvent {
     /// The event as JSON.
     public var json: JSONValue {
         func line(_ provider: String, _ members: JSONObject) -> JSONValue {

@@ -137,9 +137,9 @@ public struct ScenarioRun {
     public var vendorStates: [AdapterID: any Sendable] { network.vendors.mapValues(\.anyState) }
 
     /// The outcomes of each operation, by provider and operation. A scenario may use an id twice.
-    public var endings: [String: [String]] {
+    public var outcomes: [String: [String]] {
         var outcomes: [String: [String]] = [:]
-        for entry in world.told {
+        for entry in world.reportedEvents {
             if case .ended(let id, let provider, let outcome) = entry.event {
                 outcomes["\(provider) \(id.rawValue)", default: []].append(outcome.term.rawValue)
             }
@@ -247,8 +247,8 @@ public struct ScenarioRun {
     private mutating func report() throws {
         var lines: [(Instant, Int, JSONValue)] = []
         for sent in world.sent[reportedRequests...] { lines.append((sent.date, lines.count, line(of: sent))) }
-        for entry in world.told[reportedEvents...] { lines.append((entry.date, lines.count, entry.json)) }
-        (reportedRequests, reportedEvents) = (world.sent.count, world.told.count)
+        for entry in world.reportedEvents[reportedEvents...] { lines.append((entry.date, lines.count, entry.json)) }
+        (reportedRequests, reportedEvents) = (world.sent.count, world.reportedEvents.count)
         for (_, _, line) in lines.sorted(by: { ($0.0, $0.1) < ($1.0, $1.1) }) { try say(line) }
     }
 

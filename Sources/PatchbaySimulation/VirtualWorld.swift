@@ -54,7 +54,7 @@ public final class VirtualWorld {
     }
 
     /// An event that the engine reported, with the time of the report.
-    public struct Told: Sendable {
+    public struct ReportedEvent: Sendable {
         /// The time by the wall clock.
         public let date: Instant
         /// The number of requests that had left by then.
@@ -70,7 +70,7 @@ public final class VirtualWorld {
     /// The stored outcomes of requests, by number.
     public private(set) var settled: [Int: Settled] = [:]
     /// All events that the engine reported.
-    public private(set) var told: [Told] = []
+    public private(set) var reportedEvents: [ReportedEvent] = []
     /// The times at which staged captures were routed. From then on, their lanes can send them.
     public private(set) var placings: [Instant] = []
     /// The requests, by endpoint and number, that were in flight when a process ended.
@@ -495,9 +495,9 @@ public final class VirtualWorld {
 
     /// Performs the periodic maintenance of a driver: extends or acquires the lease, and polls for commits by other
     /// processes.
-    public func keepHouse() throws {
+    public func performMaintenance() throws {
         guard let engine, !isSuspended else { return }
-        if try holding({ try engine.renewLease() }) { try engine.lookAround() }
+        if try holding({ try engine.renewLease() }) { try engine.pollForeignCommits() }
         try settleDown()
     }
 
@@ -664,7 +664,7 @@ public final class VirtualWorld {
 
     private func record(_ events: [EngineEvent]) {
         let (date, sent) = (host.date(), self.sent)
-        told += events.map { Told(date: date, sentBefore: sent.count, event: $0) }
+        reportedEvents += events.map { ReportedEvent(date: date, sentBefore: sent.count, event: $0) }
     }
 
     // MARK: Inspection
@@ -690,7 +690,7 @@ public final class VirtualWorld {
 
     /// Returns the reported outcome of an operation; nil while it is pending.
     public func outcome(of id: OperationID, on provider: String) -> OperationOutcome? {
-        for entry in told.reversed() {
+        for entry in reportedEvents.reversed() {
             switch entry.event {
             case .ended(id, provider, let outcome), .answered(id, provider, let outcome): return outcome
             default: continue

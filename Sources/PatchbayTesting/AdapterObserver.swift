@@ -219,7 +219,7 @@ extension AdapterObserver.Record {
             breach("A2", "plan settles \(id.rawValue), which is not in its window.")
         }
         if verdicts.isEmpty, remembering == nil || remembering == memory {
-            breach("A2", "plan settles nothing and learns nothing, so it would be asked for ever.")
+            breach("A2", "plan settles nothing and learns nothing, so the engine would call it without end.")
             isFaulty = true
         }
         for verdict in verdicts.values {

@@ -34,7 +34,7 @@ extension ConformanceCheck {
                 + subject.representatives.flatMap { sample in
                     Play.nonsense.flatMap { play -> [Problem] in
                         let drive = subject.drive(sample, before: play)
-                        let stuck = drive.end == .limit ? ["after \(play.name) it goes on without end."] : []
+                        let stuck = drive.end == .limit ? ["after \(play.name) it never comes to an end."] : []
                         // An adapter may trust a success that the vendor did not carry out: that is no fault of the
                         // adapter.
                         let broken = drive.breaches.filter { $0.requirement != "A9" }.map {
@@ -87,7 +87,7 @@ extension ConformanceCheck {
                 return texts[0] == texts[1] ? nil : Problem(sample.name, "a second run sends other bytes.")
             }
         },
-        ConformanceCheck("somebody says what memory claims", "A9") { subject in
+        ConformanceCheck("the harness defines the state that memory claims", "A9") { subject in
             guard subject.remembersSomething, subject.hasSimulator else { return [] }
             guard let expectedState = subject.expectedState else {
                 return [
@@ -249,6 +249,6 @@ extension Drive {
     var timing: [String] {
         sent.map { "\($0.at.milliseconds) \($0.endpoint) \($0.operations.map(\.rawValue).joined(separator: ","))" }
             + waits.map { "wait \($0.milliseconds)" }
-            + endings.map { "\($0.key.rawValue) \($0.value.word)" }.sorted()
+            + outcomes.map { "\($0.key.rawValue) \($0.value.word)" }.sorted()
     }
 }

@@ -10,7 +10,7 @@ extension ConformanceCheck {
                 return sample.operations.compactMap { operation in
                     let needs = Capabilities.needs(of: operation)
                     guard needs.allSatisfy({ subject.descriptor.capabilities[$0].isAvailable }) else { return nil }
-                    guard let outcome = drive.endings[operation.id] else { return nil }
+                    guard let outcome = drive.outcomes[operation.id] else { return nil }
                     guard !outcome.isTaken, !isOvertaken(operation, in: sample) else { return nil }
                     return Problem(
                         sample.name,

@@ -16,7 +16,7 @@ extension ConformanceCheck {
                 script.limit = 8 * operations.count + 16
                 let drive = subject.drive(operations, script)
                 guard drive.end != .settled else { return nil }
-                let open = operations.count - drive.endings.count
+                let open = operations.count - drive.outcomes.count
                 return Problem(name, "\(open) of \(operations.count) operations did not end: \(drive.end.text).")
             }
         },
@@ -45,12 +45,12 @@ extension ConformanceCheck {
                 }
                 let drive = subject.drive(operations, script)
                 let innocent = operations.indices.filter { $0 != 7 }
-                let lost = innocent.filter { drive.endings[operations[$0].id]?.isTaken != true }
+                let lost = innocent.filter { drive.outcomes[operations[$0].id]?.isTaken != true }
                 var problems: [Problem] = []
                 if !lost.isEmpty {
                     problems.append(Problem(name, "\(lost.count) of 15 harmless operations fell with a refused one."))
                 }
-                if drive.endings[operations[7].id]?.isTaken == true {
+                if drive.outcomes[operations[7].id]?.isTaken == true {
                     problems.append(Problem(name, "a refused operation counts as taken."))
                 }
                 return problems
@@ -67,7 +67,7 @@ extension ConformanceCheck {
         case .held where sample.startsAfresh: return nil
         case .suspended where play.name == Play.refusing.name: return nil
         default:
-            let done = sample.operations.count { drive.endings[$0.id] != nil }
+            let done = sample.operations.count { drive.outcomes[$0.id] != nil }
             return Problem(
                 sample.name,
                 "\(done) of \(sample.operations.count) operations ended within \(limit) requests: \(drive.end.text)."

@@ -50,9 +50,9 @@ extension ConformanceCheck {
         }
         let place = "cut \(vendorWorked ? "after" : "before") the vendor did request \(number + 1)"
         var texts = drive.breaches.map { "\(place): \($0.requirement): \($0.text)" }.sorted()
-        if drive.end == .limit { texts.append("\(place), it goes on without end.") }
+        if drive.end == .limit { texts.append("\(place), it never comes to an end.") }
         // A journaled request with an uncertain delivery may be given up: at most once instead of at least once.
-        let isGivenUp = drive.endings.contains { !$0.value.isTaken && whole.endings[$0.key]?.isTaken == true }
+        let isGivenUp = drive.outcomes.contains { !$0.value.isTaken && whole.outcomes[$0.key]?.isTaken == true }
         if isGivenUp, !subject.journaledEndpoints.contains(whole.sent[number].endpoint) {
             texts.append("\(place), an operation is given up, although its endpoint is not journaled.")
         }
@@ -81,13 +81,13 @@ extension ConformanceCheck {
                 let place = "cut \(vendorWorked ? "after" : "before") the vendor did request \(number)"
                 var texts: [String] = []
                 if played.pendingCount != whole.pendingCount { texts.append("\(place), something stays pending.") }
-                if Set(played.endings.keys) != Set(whole.endings.keys) {
+                if Set(played.outcomes.keys) != Set(whole.outcomes.keys) {
                     texts.append("\(place), other operations end.")
                 }
                 // An operation may have another outcome with a reason: it was given up as unknown, or the person opted
                 // out meanwhile.
-                let endsOtherwise = played.endings.contains {
-                    $0.value.map(isTaken) != whole.endings[$0.key]?.map(isTaken)
+                let endsOtherwise = played.outcomes.contains {
+                    $0.value.map(isTaken) != whole.outcomes[$0.key]?.map(isTaken)
                 }
                 if played.states.compactMapValues(subject.held) != held, !endsOtherwise {
                     texts.append("\(place), the vendor holds something else in the end.")

@@ -10,7 +10,7 @@ extension ConformanceCheck {
                 let drive = subject.drive(sample, before: .accepting)
                 let isRemarked =
                     sample.operations.contains { drive.examined[$0.id]?.isEmpty == false }
-                    || drive.endings.values.contains { !$0.isTaken || $0.finding != nil }
+                    || drive.outcomes.values.contains { !$0.isTaken || $0.finding != nil }
                 guard !isRemarked, subject.claims(sample.operations[0]) else { return nil }
                 let wanted: [JSONValue] = sample.operations.flatMap { operation -> [JSONValue] in
                     guard case .changeAttributes(let changes) = operation.action else { return [] }

@@ -16,7 +16,8 @@ extension ConformanceCheck {
                 }
             }
         },
-        ConformanceCheck("an error inside a success is told, unless the status alone decides", "replies") { subject in
+        ConformanceCheck("an error inside a success is reported, unless the status alone decides", "replies") {
+            subject in
             let statuses = [200, 201, 202, 204, 206, 299]
             let readings = ReplyGoldens(subject).readings(statuses.map(subject.hiddenError))
             let silent = readings.flatMap { endpoint, readings in
@@ -25,7 +26,7 @@ extension ConformanceCheck {
             return silent.filter { subject.statusAlone[$0.endpoint] == nil }.map {
                 Problem(
                     $0.endpoint,
-                    "\($0.status) with an error inside counts as a yes, and nobody is told. "
+                    "\($0.status) with an error inside counts as a success, without a finding. "
                         + "Read the body, or name in statusAlone the rule by which it does not count."
                 )
             }
@@ -67,7 +68,7 @@ private struct AnswerCase {
     func problem(with reading: Reading, mayBePage: Bool) -> String? {
         if reading.mistakes > 0 { return "\(name): a verdict is missing or too much." }
         guard (200...299).contains(status) else {
-            return reading.isTakenSilently ? "\(name): it counts as taken, and nobody is told." : nil
+            return reading.isTakenSilently ? "\(name): it counts as taken, without a finding." : nil
         }
         guard body == .page, !mayBePage else { return nil }
         return reading.isTaken ? "\(name): a web page counts as a yes." : nil

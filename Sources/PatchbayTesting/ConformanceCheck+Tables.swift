@@ -37,7 +37,7 @@ extension ConformanceCheck {
         ConformanceCheck("every exemption names a check", "exemptions") { subject in
             let names = Set(all.map(\.name))
             return subject.exemptions.filter { !names.contains($0.check) }.map {
-                Problem($0.check, "no check has that name. Mend the exemption of \($0.sample), or remove it.")
+                Problem($0.check, "no check has that name. Correct the exemption of \($0.sample), or remove it.")
             }
         },
         ConformanceCheck("field tables agree with the wire schemas", "fields") { subject in

@@ -18,7 +18,7 @@ extension ConformanceCheck {
                 let found = texts.contains { $0.contains(hostile.text) }
                 let isRefused =
                     drive.examined[operation.id]?.isEmpty == false
-                    || drive.endings[operation.id]?.isTaken == false || drive.endings[operation.id]?.finding != nil
+                    || drive.outcomes[operation.id]?.isTaken == false || drive.outcomes[operation.id]?.finding != nil
                 return found || isRefused
                     ? nil : Problem(hostile.name, "the text arrives changed, and no finding says so.")
             }

@@ -90,7 +90,7 @@ extension ConformanceCheck {
 struct Play: Sendable {
     let name: String
     let outcome: Outcome?
-    let isForEver: Bool
+    let isPermanent: Bool
     /// Whether the vendor processes the request although its reply does not arrive.
     let isProcessed: Bool
     private let usesRefusal: Bool
@@ -98,18 +98,18 @@ struct Play: Sendable {
     init(
         _ name: String,
         _ outcome: Outcome?,
-        isForEver: Bool = false,
+        isPermanent: Bool = false,
         isProcessed: Bool = false,
         usesRefusal: Bool = false
     ) {
-        (self.name, self.outcome, self.isForEver, self.usesRefusal) = (name, outcome, isForEver, usesRefusal)
+        (self.name, self.outcome, self.isPermanent, self.usesRefusal) = (name, outcome, isPermanent, usesRefusal)
         self.isProcessed = isProcessed
     }
 
     /// The vendor accepts everything.
     static let accepting = Play("accepting", nil)
     /// The vendor permanently refuses everything except maintenance requests.
-    static let refusing = Play("refusing", nil, isForEver: true, usesRefusal: true)
+    static let refusing = Play("refusing", nil, isPermanent: true, usesRefusal: true)
 
     /// One temporary failure of each kind.
     static let failing: [Play] = [
@@ -156,12 +156,12 @@ struct Play: Sendable {
     /// Configures a script with this behavior.
     func set(_ script: inout Script, _ refusal: WireResponse?) {
         let outcome = usesRefusal ? refusal.map(Outcome.replied) : outcome
-        let isForEver = isForEver
+        let isPermanent = isPermanent
         guard let outcome else { return }
         let (spent, isProcessed) = (Once(), isProcessed)
         script.isProcessed = { _ in isProcessed }
         script.answer = { call in
-            guard !call.isMaintenanceRequest, isForEver || spent.take() else { return nil }
+            guard !call.isMaintenanceRequest, isPermanent || spent.take() else { return nil }
             return outcome
         }
     }

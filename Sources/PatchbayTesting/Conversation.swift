@@ -85,7 +85,7 @@ struct Stage {
         /// The final states of the vendors, after all faults were removed and no request was left.
         let states: [AdapterID: any Sendable]
         /// The outcomes of each operation.
-        let endings: [String: [String]]
+        let outcomes: [String: [String]]
         let pendingCount: Int
     }
 
@@ -127,7 +127,7 @@ struct Stage {
             requestCount: requestCount,
             interruptedEndpoints: interrupted,
             states: run.vendorStates,
-            endings: run.endings,
+            outcomes: run.outcomes,
             pendingCount: try run.pendingCount
         )
     }

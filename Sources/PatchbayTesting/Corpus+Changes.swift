@@ -42,7 +42,7 @@ extension Corpus {
             ),
             Sample(
                 "two-people",
-                "Two people use one device in turn; what one says is never told of the other.",
+                "Two people use one device in turn; the data of one is never sent for the other.",
                 [
                     operation(29, 0, colour("red")), operation(29, 1, contact: nil, Self.logOut),
                     operation(29, 2, contact: "c-1002", .switchContact(Corpus.joseLogsIn)),
@@ -54,7 +54,7 @@ extension Corpus {
             ),
             Sample(
                 "anonymous-then-known",
-                "Somebody looks around, and then logs in.",
+                "An anonymous person uses the app, and then logs in.",
                 startsAfresh: true,
                 [
                     operation(130, 0, contact: nil, .registerDevice(Corpus.phone)),
@@ -151,7 +151,7 @@ extension Corpus {
             one(
                 107,
                 "push-received-not-running",
-                "A push message arrives while the app does not run; an extension tells of it.",
+                "A push message arrives while the app does not run; an extension reports it.",
                 appState: nil,
                 .track(.push(.received, payload: pushPayload))
             ),

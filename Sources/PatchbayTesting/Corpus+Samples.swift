@@ -70,7 +70,7 @@ extension Corpus {
             one(
                 12,
                 "register-adopted",
-                "Another SDK's identity is given in; it is nobody's here.",
+                "The identity of another SDK is adopted; no provider here uses it.",
                 startsAfresh: true,
                 contact: nil,
                 .registerDevice(adopted)
@@ -290,7 +290,7 @@ extension Corpus {
             one(
                 93,
                 "subscription-in-app",
-                "Nobody knows about messages inside the app.",
+                "The subscription to messages inside the app is unknown.",
                 .changeSubscription(Subscription(channel: .inApp, topic: "tips", state: .unknown))
             ),
             one(
@@ -305,7 +305,12 @@ extension Corpus {
                 "Aino forbids messages by e-mail.",
                 .setConsent(Consent(purpose: .messaging, channel: .email, state: .denied, changedAt: asked))
             ),
-            one(96, "consent-unknown", "Nobody asked.", .setConsent(Consent(purpose: .profile, state: .unknown))),
+            one(
+                96,
+                "consent-unknown",
+                "The person was not asked.",
+                .setConsent(Consent(purpose: .profile, state: .unknown))
+            ),
         ]
     }
 

@@ -49,7 +49,7 @@ struct Turn {
 }
 
 /// The outcome of one operation, without the adapter's type.
-struct Ending: Sendable {
+struct DriveOutcome: Sendable {
     /// The outcome's name.
     let word: String
     let finding: Finding?
@@ -102,7 +102,7 @@ struct Drive: Sendable {
     /// The findings of `examine`.
     var examined: [OperationID: [Finding]] = [:]
     /// The outcomes of the operations.
-    var endings: [OperationID: Ending] = [:]
+    var outcomes: [OperationID: DriveOutcome] = [:]
     /// All findings.
     var findings: [Finding] = []
     /// The violated obligations.
@@ -135,7 +135,7 @@ struct Drive: Sendable {
     var refusalText: String {
         var lines = findingLines
         for (position, id) in operations.enumerated() {
-            if let outcome = endings[id], outcome.finding == nil {
+            if let outcome = outcomes[id], outcome.finding == nil {
                 lines.append("operation \(position + 1): \(outcome.word)")
             }
         }
@@ -151,7 +151,7 @@ struct Drive: Sendable {
         for id in operations {
             let examined = examined[id] ?? []
             lines += examined.map(WireText.text)
-            if let outcome = endings[id], let finding = outcome.finding, !examined.contains(finding) {
+            if let outcome = outcomes[id], let finding = outcome.finding, !examined.contains(finding) {
                 lines.append("\(outcome.word): \(WireText.text(finding))")
             }
         }

@@ -241,7 +241,7 @@ public struct RecordCheck: Sendable, CustomTestStringConvertible {
                 }
             return isFit ? [] : ["the reader can't read a record alone."]
         },
-        RecordCheck("a contact is written the same whoever came before, where the writer says so") { harness in
+        RecordCheck("a contact is written the same after any other contact, where the writer says so") { harness in
             guard var writer = try harness.format.makeWriter?(harness.settings) as? any RecordWriter else { return [] }
             return try harness.contacts.flatMap { name, contact -> [String] in
                 guard var other = try harness.format.makeWriter?(harness.settings) else { return [] }
@@ -305,7 +305,7 @@ public struct RecordCheck: Sendable, CustomTestStringConvertible {
                     return ["\(bad.label): nothing is rejected, or a good row with it."]
                 }
                 let columns = first.findings.filter { $0.severity == .error }
-                return (first.line == 3 ? [] : ["\(bad.label): it is told of line \(first.line)."])
+                return (first.line == 3 ? [] : ["\(bad.label): it is reported for line \(first.line)."])
                     + (columns.allSatisfy { $0.path.hasPrefix("columns.") }
                         ? [] : ["\(bad.label): no column is named."])
                     + (columns.allSatisfy { $0.reason.contains("line 3") } ? [] : ["\(bad.label): no line is named."])

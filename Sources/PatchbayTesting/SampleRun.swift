@@ -139,7 +139,7 @@ final class SampleRun<Adapter: VendorAdapter> {
     }
 
     private func takeEvents() {
-        let new = world.told.dropFirst(eventCount)
+        let new = world.reportedEvents.dropFirst(eventCount)
         guard !new.isEmpty else { return }
         eventCount += new.count
         observer.change { record in
@@ -147,8 +147,8 @@ final class SampleRun<Adapter: VendorAdapter> {
                 switch notice.event {
                 case .ended(let id, _, let outcome), .answered(let id, _, let outcome):
                     record.enter(id)
-                    record.drive.endings[id] = Ending(outcome)
-                case .passedOver(let id, _, let finding): record.drive.endings[id] = Ending(foreign: finding)
+                    record.drive.outcomes[id] = DriveOutcome(outcome)
+                case .passedOver(let id, _, let finding): record.drive.outcomes[id] = DriveOutcome(foreign: finding)
                 default: break
                 }
             }

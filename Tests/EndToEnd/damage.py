@@ -28,7 +28,7 @@ import time
 
 import processes
 import scene
-from outbox_file import ENDINGS, SOURCES, OutboxFile, outcome_batch
+from outbox_file import OUTCOMES, SOURCES, OutboxFile, outcome_batch
 
 PAGE = 4096
 # The number of rounds before a new outbox is created.
@@ -218,7 +218,7 @@ class Round:
         for provider in self.before.accounts:
             old, new = self.before.accounts[provider], accounts.get(provider, {})
             came = sum(sum(new.get(term, {}).values()) for term in SOURCES)
-            went = sum(sum(new.get(term, {}).values()) for term in ENDINGS) + waiting[provider]
+            went = sum(sum(new.get(term, {}).values()) for term in OUTCOMES) + waiting[provider]
             if came != went:
                 self.problem(f"{provider}: {came} came in, {went} are accounted for")
             is_whole = all(
@@ -276,7 +276,7 @@ class InUse:
         """Returns the acknowledged operations at the time of the damage, and whether the file was recovered."""
         sender = processes.Sender(
             self.configuration, self.ledger, "--until-idle", 60, "-", environment=self.stage.environment,
-            talk=self.home / "talk.txt", stdin=subprocess.PIPE,
+            messages=self.home / "messages.txt", stdin=subprocess.PIPE,
         )
         is_over = threading.Event()
 

@@ -93,12 +93,12 @@ def play_on(disk, folder, rounds, seed):
             # Some operations do not fit. The sender does not acknowledge them, so they do not count.
             stage.say(stage.shop.round(least=40, most=400))
             stage.break_vendors(number)
-            talked = stage.talk.stat().st_size
+            length_before = stage.messages.stat().st_size
             # The first round has room enough for an outbox to begin with.
             room = stage.chance.randrange(0, 1_000_000) if number else ROOM // 2
             code = stage.send("--until-idle", 1, **disk.squeeze(room, stage.outbox)).wait(1200)
             disk.release()
-            says = disk.words in stage.talk.read_text(errors="replace")[talked:]
+            says = disk.words in stage.messages.read_text(errors="replace")[length_before:]
             stage.tally.met += says or number == 0
             if code not in (0, 1, 2) or code == 2 and not says:
                 stage.problem(f"round {number}: the sender ended with {code}, and says that there is no room: {says}")

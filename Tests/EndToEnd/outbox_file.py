@@ -12,7 +12,7 @@ TABLES = [
     "quarantine", "lease", "consent", "usage", "stagedCapture", "notedOutcome", "outcomeBatch", "deliveryMark",
 ]
 SOURCES = ["captured", "created"]
-ENDINGS = ["accepted", "unchanged", "superseded", "rejected", "dropped", "erased", "quarantined", "moved", "shadowed"]
+OUTCOMES = ["accepted", "unchanged", "superseded", "rejected", "dropped", "erased", "quarantined", "moved", "shadowed"]
 
 
 def row_image(table, values):
@@ -83,10 +83,10 @@ class OutboxFile:
     def __init__(self, path):
         self._folder = tempfile.TemporaryDirectory()
         copy = pathlib.Path(self._folder.name, "outbox.sqlite")
-        for ending in ["", "-wal"]:
-            source = pathlib.Path(str(path) + ending)
+        for suffix in ["", "-wal"]:
+            source = pathlib.Path(str(path) + suffix)
             if source.exists():
-                shutil.copyfile(source, str(copy) + ending)
+                shutil.copyfile(source, str(copy) + suffix)
         self._database = sqlite3.connect(copy)
         # A damaged text is read as it is; the checksum of its row shows the damage.
         self._database.text_factory = lambda data: data.decode("utf-8", "surrogateescape")

@@ -94,11 +94,13 @@ class Sandbox:
 class Sender:
     """`patchbay send` with its receipts piped to the ledger's process."""
 
-    def __init__(self, configuration, ledger, *arguments, environment=None, talk=None, stdin=subprocess.DEVNULL, **options):
-        self._talk = open(talk, "ab") if talk else None
+    def __init__(
+        self, configuration, ledger, *arguments, environment=None, messages=None, stdin=subprocess.DEVNULL, **options
+    ):
+        self._messages = open(messages, "ab") if messages else None
         self.process = subprocess.Popen(
             [str(COMMAND), "send", "--config", str(configuration), *map(str, arguments)],
-            stdin=stdin, stdout=subprocess.PIPE, stderr=self._talk or subprocess.DEVNULL,
+            stdin=stdin, stdout=subprocess.PIPE, stderr=self._messages or subprocess.DEVNULL,
             env={**os.environ, **(environment or {})}, **options,
         )
         self._ledger = subprocess.Popen(
@@ -119,5 +121,5 @@ class Sender:
         finally:
             if self.process.poll() is not None:
                 self._ledger.wait(600)
-                if self._talk:
-                    self._talk.close()
+                if self._messages:
+                    self._messages.close()

@@ -13,7 +13,7 @@ import pathlib
 import sys
 
 import vendors
-from outbox_file import ENDINGS, SOURCES, OutboxFile
+from outbox_file import OUTCOMES, SOURCES, OutboxFile
 
 
 def ndjson(path):
@@ -56,11 +56,11 @@ class Recount:
         books = self.outbox.accounts()
         for provider in sorted(set(books) | set(self.outbox.providers())):
             lines = books.get(provider, {})
-            total = {term: sum(lines.get(term, {}).values()) for term in SOURCES + ENDINGS}
+            total = {term: sum(lines.get(term, {}).values()) for term in SOURCES + OUTCOMES}
             total["pending"] = len(self.waiting[provider])
             self.table.append((provider, total))
             left = sum(total[term] for term in SOURCES)
-            right = sum(total[term] for term in ENDINGS) + total["pending"]
+            right = sum(total[term] for term in OUTCOMES) + total["pending"]
             if self.expects_drained and total["pending"]:
                 self.problems.append(f"{provider}: {total['pending']} are pending, and nothing should be")
             if left != right:
@@ -68,7 +68,7 @@ class Recount:
             if self.outbox.forgot_history():
                 continue
             listed = collections.Counter(self.ends[provider].values())
-            for term in ENDINGS:
+            for term in OUTCOMES:
                 if term != "quarantined" and listed[term] != total[term]:
                     self.problems.append(f"{provider}: {total[term]} booked as {term}, {listed[term]} in the history")
 
@@ -89,7 +89,7 @@ class Recount:
     def check_vendor(self, provider, adapter, has_left):
         count, words, problems = vendors.ALL[adapter].check(vendors.View(
             operations=self.operations,
-            endings=self.ends[provider],
+            outcomes=self.ends[provider],
             elsewhere=set() if has_left else self.known() - set(self.ends[provider]) - self.waiting[provider],
             waiting=self.waiting[provider],
             log=None if self.log is None else [entry for entry in self.log if entry["vendor"] == adapter],
@@ -101,7 +101,7 @@ class Recount:
         self.facts.append(f"{provider}: {count} {words}")
 
     def report(self):
-        terms = SOURCES + ENDINGS + ["pending"]
+        terms = SOURCES + OUTCOMES + ["pending"]
         shown = [term for term in terms if any(total[term] for _, total in self.table)]
         width = max([len(name) for name, _ in self.table], default=0)
         print("  " + " " * width + "".join(f"{term:>12}" for term in shown))

@@ -117,8 +117,8 @@ class Scene:
         self.shop = Shop(self.chance)
         self.environment = {"PATCHBAY_CLOCK": processes.clock(speed=3600)}
         self.ledger, self.said = self.folder / "ledger.txt", self.folder / "operations.ndjson"
-        self.talk, self.batch = self.folder / "talk.txt", self.folder / "round.ndjson"
-        for file in (self.ledger, self.said, self.talk):
+        self.messages, self.batch = self.folder / "messages.txt", self.folder / "round.ndjson"
+        for file in (self.ledger, self.said, self.messages):
             file.touch()
         self.tally = Tally()
 
@@ -151,8 +151,8 @@ class Scene:
 
     def send(self, *arguments, **options):
         return processes.Sender(
-            self.configuration, self.ledger, *arguments, self.batch, environment=self.environment, talk=self.talk,
-            **self.user, **options,
+            self.configuration, self.ledger, *arguments, self.batch, environment=self.environment,
+            messages=self.messages, **self.user, **options,
         )
 
     def run(self, *arguments, **options):

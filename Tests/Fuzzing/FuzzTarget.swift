@@ -37,7 +37,7 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
     case configuration
     /// Delimited text, and every vendor's files of contacts, in two chunks.
     case contacts
-    /// Contacts on their way from a file to another: the fast way, which runs over the bytes, does what the slow one does.
+    /// A migration of contacts from file to file: the bulk path, which works on bytes, gives the same as the general path.
     case migration
     /// The same of rows with columns for all that a row can say: wishes by word and by day, denials, tags, days and times.
     case rows

@@ -12,7 +12,7 @@ import Testing
         for match in article.matches(of: /Checks (\w+): ([^.]+)\./) {
             for name in match.2.matches(of: /`([^`]+)`/) { named.append("\(match.1): \(name.1)") }
         }
-        #expect(Set(named).count == named.count, "A check stands twice.")
+        #expect(Set(named).count == named.count, "A check is listed twice.")
         #expect(
             named.map { $0.replacing("\n", with: " ") }.sorted() == ConformanceCheck.all.map(\.testDescription).sorted()
         )

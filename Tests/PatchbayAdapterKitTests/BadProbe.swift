@@ -4,7 +4,7 @@ import PatchbayJSON
 import PatchbayModel
 import PatchbayTesting
 
-/// An adapter of a server API that is described as badly as can be, in each table.
+/// An adapter of a server API with errors in each of its tables.
 struct BadProbe: VendorAdapter {
     struct Settings: AdapterSettings {
         var key: Secret?
@@ -42,14 +42,14 @@ struct BadProbe: VendorAdapter {
         ],
         tables: .init(
             rules: [
-                Rule(RuleID("bad", "1"), "One.", source: "Nobody"), Rule(RuleID("bad", "1"), "One again.", source: ""),
-                Rule(RuleID("worse", "2"), "Another's.", source: "Nobody"),
+                Rule(RuleID("bad", "1"), "One.", source: "Unknown"), Rule(RuleID("bad", "1"), "One again.", source: ""),
+                Rule(RuleID("worse", "2"), "Another's.", source: "Unknown"),
             ],
             findings: [
                 FindingRow(.error("worse.code"), reason: "No cause and no remedy", remedy: ""),
                 FindingRow(.note("worse.code"), reason: "Twice", remedy: "No action is needed."),
             ],
-            reasonsOfState: ["bad.nobody"],
+            reasonsOfState: ["bad.absent"],
             replies: ReplyTable(
                 [
                     .status(200...299, .accepted, rule: RuleID("bad", "1")),
@@ -75,7 +75,7 @@ struct BadProbe: VendorAdapter {
     func plan(_ pending: PendingOperations<BadProbe>, memory: Memory, at moment: Moment) -> Plan<BadProbe> {
         let token = WireRequest("POST", "https://bad.example.com/token")
         guard memory.token != nil else { return .send(Transmission(maintenanceRequest: .token, token)) }
-        // Numbers and the inside of objects are lost, and of the vendor's state only its length comes back.
+        // The request loses numbers and the contents of objects, and returns only the length of the vendor's state.
         let body: JSONValue = ["text": "something", "state": .integer(Int64(memory.state?.count ?? 0))]
         let request = WireRequest("POST", "https://bad.example.com/say", body: Array(body.text.utf8))
         return .send(Transmission(.say, request, carrying: [pending[0]]))
@@ -90,9 +90,9 @@ struct BadProbe: VendorAdapter {
         }
     }
 
-    /// A harness that lacks what it needs, over goldens that belong to nothing.
+    /// Returns a harness with missing parts and with goldens that belong to no sample.
     static func harness(in folder: URL) throws -> AdapterHarness<BadProbe> {
-        for name in ["Requests/nobody.txt", "Replies/nobody.txt", "Conversations/nobody.ndjson"] {
+        for name in ["Requests/absent.txt", "Replies/absent.txt", "Conversations/absent.ndjson"] {
             let file = folder.appendingPathComponent(name)
             try FileManager.default.createDirectory(
                 at: file.deletingLastPathComponent(),
@@ -115,7 +115,7 @@ struct BadProbe: VendorAdapter {
                     )
                 ]
             ),
-            secrets: .init(handedOut: ["nobody"]),
+            secrets: .init(handedOut: ["absent-token"]),
             exemptions: [Exemption(check: "no such check", sample: "track-plain", rule: RuleID("bad", "1"))],
             goldens: Goldens(folder: folder, environment: [:]),
             wireSchemas: schemas(in: folder)
@@ -133,7 +133,7 @@ struct BadProbe: VendorAdapter {
     }
 }
 
-/// Its vendor: it says yes.
+/// A vendor that accepts every request.
 struct BadSimulator: VendorSimulator {
     struct State: Codable, Sendable, Equatable {}
 

@@ -1,7 +1,7 @@
 import Synchronization
 import Testing
 
-/// Runs checks of the conformance suite on something faulty: returns the issues that they record, instead of failing with them.
+/// Runs checks of the conformance suite and returns the issues that they record instead of failing.
 func collectedIssues(of body: @concurrent @Sendable () async throws -> Void) async throws -> [Issue] {
     let found = Mutex<[Issue]>([])
     let collecting = IssueHandlingTrait.compactMapIssues { issue in
@@ -13,6 +13,6 @@ func collectedIssues(of body: @concurrent @Sendable () async throws -> Void) asy
 }
 
 extension [Issue] {
-    /// What the failures say.
+    /// The texts of the failures.
     var failureTexts: [String] { filter(\.isFailure).map { $0.comments.map(\.rawValue).joined() } }
 }

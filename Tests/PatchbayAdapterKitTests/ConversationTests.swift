@@ -32,10 +32,10 @@ import Testing
         }
     }
 
-    /// A saying whose first answer is lost.
+    /// Returns a scenario in which the first reply to a request is lost.
     private func story(shows: String) -> String {
         """
-        {"title": "A saying is lost and said again", "shows": [\(shows)], "environment": {"KEY": "Schlüssel-4711"},
+        {"title": "A lost request is sent again", "shows": [\(shows)], "environment": {"KEY": "Schlüssel-4711"},
          "configuration": {"providers": {"p": {"adapter": "probe", "settings": {"fault": "none", "key": "${KEY}"}}},
                            "routes": [{"provider": "p", "mode": "live"}]},
          "steps": [{"reply": {"failure": "lost"}},
@@ -44,7 +44,7 @@ import Testing
         """
     }
 
-    /// What is wrong with the conversation, as issues say it.
+    /// Returns the failures that a check of the conversations records.
     private func issues(_ folder: Folder) async throws -> [String] {
         let harness = try folder.harness()
         return try await collectedIssues {
@@ -63,7 +63,7 @@ import Testing
         return folder
     }
 
-    @Test func `a conversation that goes as written is fine`() async throws {
+    @Test func `passes a conversation that matches its golden`() async throws {
         let folder = try await written(shows: #""probe/1""#)
         #expect(try await issues(folder) == [])
         let lines = try folder.read("lost.ndjson").split(separator: "\n")
@@ -71,20 +71,20 @@ import Testing
         #expect(lines.last?.contains(#""accepted":1"#) == true)
     }
 
-    @Test func `a line that differs is shown`() async throws {
+    @Test func `reports a line that differs from the golden`() async throws {
         let folder = try await written(shows: "")
         try folder.write("lost.ndjson", folder.read("lost.ndjson").replacing("POST", with: "PUT"))
         #expect(try await issues(folder).joined().contains("Conversations/lost.ndjson: line 2 should be"))
     }
 
     @Test(arguments: [#""probe/9""#, #""probe/1", "toy/1""#])
-    func `a claim that names no rule of the vendor is refused`(
+    func `refuses a claim that names no rule of the vendor`(
         _ shows: String
     ) async throws {
         #expect(try await issues(written(shows: shows)).joined().contains("which is no rule here"))
     }
 
-    @Test func `lines without a scenario are found`() async throws {
+    @Test func `reports a golden without a scenario`() async throws {
         let folder = try await written(shows: "")
         try folder.write("forgotten.ndjson", "{}\n")
         let check = try #require(ConformanceCheck.all.first { $0.name == "every conversation has its scenario" })

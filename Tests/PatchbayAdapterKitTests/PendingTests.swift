@@ -2,8 +2,8 @@ import PatchbayAdapterKit
 import PatchbayModel
 import Testing
 
-@Suite("Places") struct PlaceTests {
-    @Test func `a lane has another name for each text, in ASCII`() {
+@Suite("Lane and queue names") struct PlaceTests {
+    @Test func `encodes each lane name as a distinct ASCII name`() {
         let texts = ["Zo\u{EB}", "Zoe\u{308}", "%Zo%C3%AB", "Zo%C3%AB", "b7e2 f0c4@d91a", ""]
         let names = texts.map { Place(lane: $0).lane }
         #expect(names == ["%Zo%C3%AB", "%Zoe%CC%88", "%%25Zo%25C3%25AB", "Zo%C3%AB", "b7e2 f0c4@d91a", ""])
@@ -11,7 +11,7 @@ import Testing
     }
 }
 
-@Suite("What a plan is shown") struct PendingTests {
+@Suite("Windows of pending operations") struct PendingTests {
     private func pending(_ action: Action, _ sequence: Int64, queue: String = "q") -> Pending<ProbeAdapter> {
         Pending(
             operation: EngagementOperation(
@@ -26,7 +26,7 @@ import Testing
         )
     }
 
-    @Test func `operations of a sort are found, and a window knows which sorts it has none of`() {
+    @Test func `finds operations by kind and knows the kinds in a window`() {
         let window = PendingOperations<ProbeAdapter>([
             pending(.track(.sessionStarted), 1), pending(.registerDevice(Device()), 2),
             pending(.track(.custom(name: "e", attributes: [:])), 3), pending(.registerDevice(Device()), 4),
@@ -38,7 +38,7 @@ import Testing
         #expect(PendingOperations(window.operations, kinds: [], hasMore: false).all(.registerDevice).isEmpty)
     }
 
-    @Test func `the first head that acts is the plan; what waits hides its queue, and the shortest wait counts`() {
+    @Test func `plans the first head that acts, else the shortest wait`() {
         let window = PendingOperations<ProbeAdapter>([
             pending(.unregister, 1, queue: "a"), pending(.unregister, 2, queue: "a"),
             pending(.unregister, 3, queue: "b"),

@@ -6,19 +6,20 @@ import PatchbayTesting
 import Synchronization
 import Testing
 
-/// A way in which the probe adapter breaks its contract; `none` keeps it.
+/// A fault of the probe adapter; without one, it keeps its contract.
 enum Fault: String, NeutralWord {
     case none, plansByHash, carriesUnknownOperations, forgetsVerdicts, repeatsAtOnce, neverEnds, waitsInThePast,
         suppressesAfterUncertainty
-    case readsTheDate, overtakes, fatStep, growingMemory, tellsValues, tellsSecrets, rejectsInPlan, flushesThroughPacing
+    case readsTheDate, overtakes, fatStep, growingMemory, exposesValues, exposesSecrets, rejectsInPlan,
+        flushesThroughPacing
     case codeWithoutRow, claimsTooMuch, refusesSilently, mangles, manyQueues, lossyMemory
     case believesTooMuch, placesAtRandom, forgetsVerdictsOfNonsense, triesRefusalsAgain, fallsTogether,
         saysThatTextIsJSON
-    case examinesAtRandom, examinesByInstance, doublesEffects, pastesTexts, believesPages, believesFailures,
-        believesErrors, tellsTokens
+    case examinesAtRandom, examinesByInstance, doublesEffects, pastesTexts, acceptsPages, acceptsFailures,
+        acceptsErrors, storesTokens
 }
 
-/// An adapter that can break each rule; without a fault it keeps them all.
+/// An adapter that can break each obligation of its contract.
 struct ProbeAdapter: VendorAdapter {
     struct Settings: AdapterSettings {
         var fault = Fault.none
@@ -49,7 +50,7 @@ struct ProbeAdapter: VendorAdapter {
         let available: Set<Capability> = [
             .operation(.changeAttributes), .attribute(.string), .operation(.track), .event(.custom),
         ]
-        let none = Support.unsupported(reason: "The probe hears little.")
+        let none = Support.unsupported(reason: "The probe supports few operations.")
         return AdapterDescriptor(
             id: "probe",
             title: "Probe",
@@ -85,9 +86,9 @@ struct ProbeAdapter: VendorAdapter {
     )
     static let refused = FindingRow(.error("probe.refused", .invalid), reason: "Refused", remedy: "Correct it.")
     static let waiting = FindingRow(.note("probe.waiting"), reason: "Pacing", remedy: "Wait.")
-    static let noted = FindingRow(.note("probe.told"), reason: "Told", remedy: "No action is needed.")
+    static let noted = FindingRow(.note("probe.noted"), reason: "Noted", remedy: "No action is needed.")
 
-    /// Whether a success says in its body that it is none.
+    /// Returns whether a successful reply has an error in its body.
     @Sendable private static func isError(_ reply: WireResponse) -> Bool {
         reply.isSuccess && reply.json?["error"] != nil
     }
@@ -95,7 +96,7 @@ struct ProbeAdapter: VendorAdapter {
     let settings: Settings
     var fault: Fault { settings.fault }
 
-    /// Names this instance, for a fault.
+    /// Identifies this instance, for a fault.
     private let instance = UUID()
 
     init(settings: Settings) { self.settings = settings }
@@ -106,7 +107,7 @@ struct ProbeAdapter: VendorAdapter {
         let isMissing = Capabilities.needs(of: operation).contains { !Self.descriptor.capabilities[$0].isAvailable }
         if fault == .claimsTooMuch, case .track = operation.action { return [Self.unsupported.at()] }
         if isMissing { return fault == .refusesSilently ? [] : [Self.unsupported.at("action")] }
-        if fault == .tellsValues, let text = text(operation) { return [Self.noted.at("action", detail: text)] }
+        if fault == .exposesValues, let text = text(operation) { return [Self.noted.at("action", detail: text)] }
         return []
     }
 
@@ -165,7 +166,7 @@ struct ProbeAdapter: VendorAdapter {
             "https://probe.example.com/say" + (fault == .pastesTexts ? "/\(text)" : ""),
             headers: [
                 WireHeader("Content-Type", "application/json"),
-                WireHeader("Key", settings.key?.value ?? "", isSecret: fault != .tellsSecrets),
+                WireHeader("Key", settings.key?.value ?? "", isSecret: fault != .exposesSecrets),
             ],
             body: Array((fault == .saysThatTextIsJSON ? text : JSONValue.object(body).text).utf8)
         )
@@ -184,8 +185,8 @@ struct ProbeAdapter: VendorAdapter {
     func interpret(_ exchange: Exchange<ProbeAdapter>, memory: inout Memory) -> Interpretation<ProbeAdapter> {
         var row = Self.descriptor.tables.replies.row(for: exchange.outcome)
         if let reply = exchange.outcome.reply,
-            fault == .believesPages && reply.isWebPage || fault == .believesFailures && reply.status == 511
-                || fault == .believesErrors && Self.isError(reply)
+            fault == .acceptsPages && reply.isWebPage || fault == .acceptsFailures && reply.status == 511
+                || fault == .acceptsErrors && Self.isError(reply)
         {
             row = .otherwise(.accepted, rule: RuleID("probe", "1"))
         }
@@ -194,8 +195,8 @@ struct ProbeAdapter: VendorAdapter {
             return Interpretation()
         }
         if fault == .lossyMemory { memory.lossy = 1 }
-        if fault == .tellsTokens { memory.key = exchange.outcome.reply?.json?["pass"]?.string ?? "" }
-        if fault == .tellsSecrets { memory.key = settings.key?.value ?? "" }
+        if fault == .storesTokens { memory.key = exchange.outcome.reply?.json?["pass"]?.string ?? "" }
+        if fault == .exposesSecrets { memory.key = settings.key?.value ?? "" }
         if fault == .growingMemory { memory.words += exchange.operations.map(\.id.rawValue) }
         return Interpretation(exchange.operations) { pending in
             switch row.meaning {
@@ -217,9 +218,9 @@ struct ProbeAdapter: VendorAdapter {
     }
 }
 
-/// The probe's vendor: it knows everything that it was ever told, and what it was told last.
+/// The probe's vendor, which stores every text that it received in order.
 struct ProbeSimulator: VendorSimulator {
-    struct State: Codable, Sendable, Equatable { var told: [String] = [] }
+    struct State: Codable, Sendable, Equatable { var texts: [String] = [] }
 
     static let id: AdapterID = "probe"
     var initialState: State { State() }
@@ -228,19 +229,19 @@ struct ProbeSimulator: VendorSimulator {
 
     func respond(to request: WireRequest, state: inout State, now: Instant) -> WireResponse {
         guard let text = request.json?["text"]?.string else { return WireResponse(400) }
-        state.told.append(text)
+        state.texts.append(text)
         return WireResponse(200, json: ["pass": "handed-out-1"])
     }
 }
 
 extension ExpectedState {
-    /// What was told last, and all that was told: as a set, or, where repeats count, as a list.
+    /// Returns the last text and all texts that the vendor received, as a list if repeats count, else as a set.
     static func probe(countsRepeats: Bool) -> ExpectedState {
         ExpectedState { memory in
             memory["known"].map { ["last": $0] } ?? [:]
         } holds: { (state: ProbeSimulator.State, _) in
-            let told = countsRepeats ? state.told : Set(state.told).sorted()
-            return ["last": state.told.last.map { .string($0) } ?? .null, "told": .array(told.map { .string($0) })]
+            let texts = countsRepeats ? state.texts : Set(state.texts).sorted()
+            return ["last": state.texts.last.map { .string($0) } ?? .null, "texts": .array(texts.map { .string($0) })]
         }
     }
 }

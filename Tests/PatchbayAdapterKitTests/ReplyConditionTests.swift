@@ -22,7 +22,7 @@ import Testing
         (.firstText("B-2", among: ["A-1", "B-2"]), reply(500, "x A-1 y B-2"), false),
         (.firstText("B-2", among: ["A-1", "B-2"]), reply(500, ""), false),
     ])
-    func `a condition on status, headers, and text holds where it should`(
+    func `evaluates conditions on status, headers and text`(
         _ row: (condition: ReplyCondition, outcome: Outcome, holds: Bool)
     ) {
         #expect(row.condition.holds(for: row.outcome) == row.holds)

@@ -5,7 +5,7 @@ import PatchbayTesting
 import Testing
 
 @Suite("The rule trait") struct RuleTraitTests {
-    @Test func `a claim that names no rule is an issue`() async throws {
+    @Test func `records an issue for a claim that names no rule`() async throws {
         let test = try #require(Test.current)
         let texts = try await collectedIssues {
             try await RuleTrait.shows("A1").provideScope(for: test, testCase: nil) {}
@@ -13,7 +13,7 @@ import Testing
         #expect(texts == ["A claim names no rule. Write it as <adapter>/<number>."])
     }
 
-    @Test func `the issue of a failing test stays`() async throws {
+    @Test func `keeps the issue of a failing test`() async throws {
         let test = try #require(Test.current)
         let texts = try await collectedIssues {
             try await RuleTrait.shows("probe/A1").provideScope(for: test, testCase: nil) {
@@ -25,7 +25,7 @@ import Testing
 }
 
 @Suite("Rule evidence") struct RuleEvidenceTests {
-    @Test func `a line names a rule and a test that shows it, or a rule with an applied row`() throws {
+    @Test func `writes a line per rule with its test or as applied`() throws {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
         defer { try? FileManager.default.removeItem(at: folder) }
         let evidence = try RuleEvidence(folder: folder)

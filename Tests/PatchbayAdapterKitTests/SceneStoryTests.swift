@@ -4,7 +4,7 @@ import PatchbayModel
 import PatchbayTesting
 import Testing
 
-@Suite("The invariants of scenes") struct SceneStoryTests {
+@Suite("Invariants of test profiles") struct SceneStoryTests {
     private func story(_ requests: (endpoint: String, seconds: Int, reply: WireResponse)...) -> SceneStory {
         var story = SceneStory()
         story.requests = requests.enumerated().map { place, request in
@@ -26,10 +26,10 @@ import Testing
 
     private let token = WireResponse(200, json: ["access_token": "t-1", "expires_in": 600])
 
-    @Test func `a token that nobody needed is told`() {
+    @Test func `reports a token request while another token is valid`() {
         let early = story(("token", 0, token), ("rows", 1, WireResponse(200)), ("token", 599, token))
         #expect(early.needlessTokens() == ["request 3 asks for a token while another is good"])
-        // It had ended; it was refused; it never was one; no token came.
+        // The token had expired, was refused, was not valid, or never arrived.
         #expect(story(("token", 0, token), ("token", 600, token)).needlessTokens().isEmpty)
         let refused = story(("token", 0, token), ("rows", 1, WireResponse(401)), ("token", 2, token))
         #expect(refused.needlessTokens().isEmpty)

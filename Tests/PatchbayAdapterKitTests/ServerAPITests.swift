@@ -4,7 +4,7 @@ import PatchbayModel
 import PatchbayTesting
 import Testing
 
-/// A server API with little beyond the base: changes of attributes are rows, many in a request.
+/// A minimal server API. Attribute changes are rows, and a request carries many of them.
 private struct RowAPI: ServerAPI {
     struct Settings: AdapterSettings {
         static var table: SettingsTable<Settings> { SettingsTable([]) }
@@ -147,7 +147,7 @@ private struct RowAPI: ServerAPI {
         return memory
     }
 
-    @Test func `a log-in, a device and a consent have no place, and a foreign operation has no other finding`() {
+    @Test func `rejects log-ins and consents, and reports no other finding for an event`() {
         let corpus = Corpus()
         let options: [AdapterID: JSONObject] = ["rows": ["colour": "red"]]
         let actions: [Action] = [
@@ -161,7 +161,7 @@ private struct RowAPI: ServerAPI {
         #expect(api.examine(event).map(\.code) == ["rows.server.event.push"])
     }
 
-    @Test func `what needs no request ends first, then a token is requested, then a group leaves`() throws {
+    @Test func `settles operations without a request, then requests a token, then sends a group`() throws {
         var window = pending(6)
         let leave = Pending<RowAPI>(
             operation: Corpus().operation(1, 9, .unregister),
@@ -177,7 +177,7 @@ private struct RowAPI: ServerAPI {
         else { return #expect(Bool(false), "nothing is sent") }
         #expect(token.endpoint == .token && token.operations.isEmpty)
         #expect(rows.endpoint == .rows && rows.operations == window.prefix(4).map(\.id))
-        // An operation with a lower limit takes only its like along.
+        // An operation with a lower limit is grouped only with operations of the same limit.
         window = pending(2, most: 1) + window.suffix(2)
         guard case .send(let half) = api.plan(PendingOperations(window), memory: ready, at: Self.moment) else {
             return #expect(Bool(false), "nothing is sent")
@@ -185,7 +185,7 @@ private struct RowAPI: ServerAPI {
         #expect(half.operations == [window[0].id])
     }
 
-    @Test func `a refused group goes again in halves, and one that is alone is rejected`() {
+    @Test func `splits a refused group in halves and rejects a single refused operation`() {
         var memory = ready
         let refusal = Outcome.replied(WireResponse(400))
         let group = pending(3)
@@ -199,17 +199,17 @@ private struct RowAPI: ServerAPI {
     }
 
     @Test(arguments: [Outcome.replied(WireResponse(503)), .replied(WireResponse(200, json: ["ok": false]))])
-    func `a failure, and a success that cannot be understood, keep every lane away`(_ outcome: Outcome) {
+    func `a failure or an unreadable success makes every lane wait`(_ outcome: Outcome) {
         var memory = ready
         let group = pending(1)
         let meaning = api.interpret(exchange(group, outcome, memory), memory: &memory)
         #expect(meaning.verdicts[group[0].id] == .retry(.at(Corpus.start + .seconds(2))))
         guard case .wait(let end, let finding) = api.plan(PendingOperations(group), memory: memory, at: Self.moment)
-        else { return #expect(Bool(false), "it does not wait") }
+        else { return #expect(Bool(false), "the lane does not wait") }
         #expect(end == Corpus.start + .seconds(2) && finding.code == "rows.server.closed")
     }
 
-    @Test func `a refused token is renewed once, and a suspension keeps the operations`() {
+    @Test func `renews a refused token and keeps the operations of a suspension`() {
         var memory = ready
         let group = pending(2)
         let again = api.interpret(exchange(group, .replied(WireResponse(401)), memory), memory: &memory)

@@ -28,21 +28,21 @@ import Testing
         .replied(WireResponse(200, json: ["access_token": .string(text), "expires_in": life]))
     }
 
-    @Test func `a token is asked for when there is none, and again when it ends`() {
+    @Test func `requests a token when there is none and again when it expires`() {
         var memory = ServerMemory()
         #expect(memory.gate(at: Self.start) == .needsToken)
         #expect(memory.interpretToken(exchange(token("t-1")), .accepted, asked: nil, Self.policy) == Interpretation())
         #expect(memory.authorization == "Bearer t-1")
         #expect(memory.gate(at: Self.start + .seconds(599)) == .open)
         #expect(memory.gate(at: Self.start + .seconds(600)) == .needsToken)
-        // What the vendor says of its life counts, within reason.
+        // The lifetime that the vendor states is used within limits.
         for (said, life) in [(JSONValue.integer(90), 90), (.integer(1), 60), (.integer(9_999_999), 86_400)] {
             _ = memory.interpretToken(exchange(token("t-2", life: said)), .accepted, asked: nil, Self.policy)
             #expect(memory.tokenUntil == Self.start + .seconds(life))
         }
     }
 
-    @Test func `a failed question for a token waits longer each time, and a refused client stops`() {
+    @Test func `retries a failed token request with growing delays and not after a refusal`() {
         var memory = ServerMemory()
         let failures: [(Outcome, ReplyMeaning)] = [
             (.failed(TransportFailure(.lost, "timedOut")), .retry), (.replied(WireResponse(503)), .retry),
@@ -58,7 +58,7 @@ import Testing
         }
     }
 
-    @Test func `a refused token is renewed once, and what left with an older one says nothing of it`() {
+    @Test func `renews a refused token once and ignores the refusal of an older token`() {
         var memory = ServerMemory()
         let refusal = Outcome.replied(WireResponse(401))
         _ = memory.interpretToken(exchange(token("t-1")), .accepted, asked: nil, Self.policy)
@@ -68,13 +68,13 @@ import Testing
         #expect(memory.gate(at: Self.start) == .needsToken)
         _ = memory.interpretToken(exchange(token("t-2")), .accepted, asked: nil, Self.policy)
         #expect(memory.interpretRefusedToken(exchange(refusal, sent: "t-2")) == nil)
-        // A yes in between begins anew.
+        // An accepted request in between resets the count of renewals.
         _ = memory.interpretToken(exchange(token("t-3")), .accepted, asked: nil, Self.policy)
         memory.noteReply(at: Self.start)
         #expect(memory.interpretRefusedToken(exchange(refusal, sent: "t-3")) != nil)
     }
 
-    @Test func `where a vendor repeats a token's text, the time of the request tells two apart`() {
+    @Test func `distinguishes tokens with the same text by the time of the request`() {
         let policy = TokenPolicy(backoff: Self.policy.backoff, life: 600, repeatsTexts: true)
         var memory = ServerMemory()
         _ = memory.interpretToken(exchange(token("t"), at: 10), .accepted, asked: nil, policy)
@@ -84,14 +84,14 @@ import Testing
         #expect(memory.token == nil)
     }
 
-    @Test func `a failure keeps every lane away, for so long as the vendor asks, and what must not go again ends`() {
+    @Test func `blocks every lane for the delay that the vendor asks for after a failure`() {
         var memory = ServerMemory()
         let failure = exchange(.replied(WireResponse(503)))
         let id = failure.operations[0].id
         let later = memory.stayAway(failure, asked: .seconds(30), Self.policy)
         #expect(later.verdicts[id] == .retry(.at(Self.start + .seconds(30))))
         #expect(memory.gate(at: Self.start) == .closed(until: Self.start + .seconds(30)))
-        // A shorter pause never shortens what holds already.
+        // A shorter pause does not shorten an existing one.
         let ended = memory.stayAway(failure, asked: nil, Self.policy) { _ in .unchanged() }
         #expect(ended.verdicts[id] == .unchanged())
         #expect(memory.gate(at: Self.start) == .closed(until: Self.start + .seconds(30)))

@@ -25,7 +25,7 @@ import Testing
         )
     }
 
-    /// What those checks find broken, by the check; several issues of one are joined.
+    /// Returns the issues of each check that fails, joined by check.
     private func broken(
         _ fault: Fault,
         _ checks: [ConformanceCheck],
@@ -40,7 +40,7 @@ import Testing
         return try await broken(checks, on: samples.map(harness.limited) ?? harness)
     }
 
-    /// A saying, and a process that dies a minute later.
+    /// Writes a conversation with one event, which ends a minute later.
     private static func writeConversation(in folder: URL) throws {
         let story = """
             {"vendors": {"probe": {}}, "environment": {"KEY": "Schlüssel-4711"},
@@ -69,8 +69,8 @@ import Testing
         #expect(try await broken(.none, ConformanceCheck.all) == [:])
     }
 
-    /// Faults of the probe and the checks that find them.
-    private static let planted: [(fault: Fault, check: String)] = [
+    /// Mutations of the probe and the checks that find them.
+    private static let mutations: [(fault: Fault, check: String)] = [
         (.examinesAtRandom, "A1: examine depends on the operation and the settings alone"),
         (.examinesByInstance, "A1: examine depends on the operation and the settings alone"),
         (.plansByHash, "A1: the same values give the same plan and meaning"),
@@ -96,28 +96,28 @@ import Testing
         (.fatStep, "A13: a step is small and comes back from storage"),
         (.lossyMemory, "A14: memory comes back from storage"),
         (.growingMemory, "A14: memory does not grow with operations"),
-        (.tellsValues, "A16: no value of a person in findings and descriptions"),
-        (.tellsSecrets, "A16: no secret in findings and descriptions"),
-        (.tellsTokens, "A16: no secret in findings and descriptions"),
-        (.tellsSecrets, "A16: no secret is stored"),
+        (.exposesValues, "A16: no value of a person in findings and descriptions"),
+        (.exposesSecrets, "A16: no secret in findings and descriptions"),
+        (.storesTokens, "A16: no secret in findings and descriptions"),
+        (.exposesSecrets, "A16: no secret is stored"),
         (.rejectsInPlan, "A17: what examine passes is rejected only for reasons of state"),
         (.flushesThroughPacing, "A18: flush never shortens pacing"),
         (.codeWithoutRow, "A20: every finding has a row and a remedy"),
         (.claimsTooMuch, "capabilities: it takes what it claims"),
         (.refusesSilently, "capabilities: it refuses what it does not claim, with a remedy"),
         (.mangles, "texts: hostile texts survive or are refused"),
-        (.believesPages, "replies: no answer is left without a verdict, and no failure is a yes"),
-        (.believesFailures, "replies: no answer is left without a verdict, and no failure is a yes"),
-        (.believesErrors, "replies: an error inside a success is told, unless the status alone decides"),
+        (.acceptsPages, "replies: no answer is left without a verdict, and no failure is a yes"),
+        (.acceptsFailures, "replies: no answer is left without a verdict, and no failure is a yes"),
+        (.acceptsErrors, "replies: an error inside a success is reported, unless the status alone decides"),
         (.forgetsVerdictsOfNonsense, "replies: no answer is left without a verdict, and no failure is a yes"),
         (.saysThatTextIsJSON, "texts: JSON bodies are JSON"),
         (.pastesTexts, "texts: no text leads a request elsewhere"),
     ]
 
-    @Test(arguments: planted)
-    func `each fault is found by its check`(_ row: (fault: Fault, check: String)) async throws {
+    @Test(arguments: mutations)
+    func `each check finds its fault`(_ row: (fault: Fault, check: String)) async throws {
         let check = try #require(ConformanceCheck.all.first { $0.testDescription == row.check })
-        // A few samples show each of them, and queues are too many only with all.
+        // A few samples show each fault. Only all samples together need too many queues.
         let few: Set = [
             "register-first", "attribute-twice", "hostile-event", "track-plain", "track-order", "two-people",
             "read-back",
@@ -126,10 +126,10 @@ import Testing
         #expect(try await broken(row.fault, [check], samples: samples).keys.contains(row.check))
     }
 
-    /// Checks that only an adapter with wrong tables, or a harness that lacks something, can break.
+    /// Checks that only an adapter with wrong tables or an incomplete harness can break.
     private static let tabled: [String] = [
         "A4: a failed maintenance request is not repeated at once",
-        "A9: somebody says what memory claims",
+        "A9: the harness defines the state that memory claims",
         "A15: an object of the app arrives as it was",
         "A15: what the vendor hands over comes back as it was",
         "A16: bad settings are refused with a remedy, never with their value",
@@ -152,7 +152,7 @@ import Testing
         "rules: rules are unique and bear the adapter's name",
     ]
 
-    @Test func `a badly described adapter is found out`() async throws {
+    @Test func `reports an adapter with wrong tables`() async throws {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
         defer { try? FileManager.default.removeItem(at: folder) }
         let checks = ConformanceCheck.all.filter { Self.tabled.contains($0.testDescription) }
@@ -163,14 +163,14 @@ import Testing
         for name in Self.tabled { #expect(found.keys.contains(name), "\(name)") }
     }
 
-    @Test func `every check is proved able to fail`() {
-        let proved = Set(Self.planted.map(\.check) + Self.tabled)
+    @Test func `every check has a fault that it finds`() {
+        let proved = Set(Self.mutations.map(\.check) + Self.tabled)
         #expect(proved == Set(ConformanceCheck.all.map(\.testDescription)))
     }
 
     // MARK: Secrets
 
-    /// An API whose only secret is too short to be told from other text, and what its harness says about that.
+    /// Returns the problem of an API whose only secret is too short to be distinguished from other text.
     private func foundWithoutSecrets(reason: String?, watched: [String] = []) async throws -> String {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
         let harness = try AdapterHarness<ProbeAdapter>(
@@ -191,18 +191,20 @@ import Testing
         return try await broken([check], on: harness)[check.testDescription] ?? ""
     }
 
-    @Test func `an API without a secret says why`() async throws {
+    @Test func `requires a reason for an API without a secret`() async throws {
         #expect(try await foundWithoutSecrets(reason: nil).contains("no secret is checked"))
         #expect(try await foundWithoutSecrets(reason: "The probe has no secret.") == "")
-        let both = try await foundWithoutSecrets(reason: "The probe has no secret.", watched: ["nobody sends this"])
+        let both = try await foundWithoutSecrets(reason: "The probe has no secret.", watched: ["this is never sent"])
         #expect(both.contains("but it has one. Remove it."))
         #expect(both.contains("no request carries the watched text 1"))
     }
 
     // MARK: Expected states
 
-    @Test func `an expected state that never claims anything is found out`() async throws {
-        let check = try #require(ConformanceCheck.all.first { $0.name == "somebody says what memory claims" })
+    @Test func `reports an expected state that never claims anything`() async throws {
+        let check = try #require(
+            ConformanceCheck.all.first { $0.name == "the harness defines the state that memory claims" }
+        )
         let misread = ExpectedState { memory in
             memory["knwon"].map { ["last": $0] } ?? [:]
         } holds: { (_: ProbeSimulator.State, _) in
@@ -227,7 +229,7 @@ import Testing
 
     // MARK: The status alone
 
-    private static let hidden = "an error inside a success is told, unless the status alone decides"
+    private static let hidden = "an error inside a success is reported, unless the status alone decides"
 
     private func foundInSuccess(_ fault: Fault, statusAlone: [String: RuleID]) async throws -> [String: String] {
         try await broken(
@@ -237,13 +239,13 @@ import Testing
         )
     }
 
-    @Test func `a rule by which the status alone decides spares its endpoint`() async throws {
-        let unsaid = try await foundInSuccess(.believesErrors, statusAlone: [:])
+    @Test func `exempts an endpoint whose rule lets the status alone decide`() async throws {
+        let unsaid = try await foundInSuccess(.acceptsErrors, statusAlone: [:])
         #expect(unsaid["replies: \(Self.hidden)"]?.contains("say: 200 with an error inside counts as a yes") == true)
-        #expect(try await foundInSuccess(.believesErrors, statusAlone: ["say": Self.rule]) == [:])
+        #expect(try await foundInSuccess(.acceptsErrors, statusAlone: ["say": Self.rule]) == [:])
     }
 
-    @Test func `a rule that spares nothing is a failure, and so is one that nobody knows`() async throws {
+    @Test func `reports a rule that exempts nothing and an unknown rule`() async throws {
         let needless = try await foundInSuccess(.none, statusAlone: ["say": Self.rule, "never": RuleID("probe", "9")])
         #expect(needless["replies: \(Self.hidden)"]?.contains("never, say: no success that holds an error") == true)
         #expect(needless["rules: every rule that a row names is there"]?.contains("names probe/9") == true)
@@ -260,20 +262,20 @@ import Testing
         return try await broken(fault, [check], exempt: exemptions)[check.testDescription] ?? ""
     }
 
-    @Test func `an exemption spares its sample and no other`() async throws {
+    @Test func `exempts the named sample and no other`() async throws {
         let all = try await issues(.claimsTooMuch)
         #expect(all.contains("track-order, track-plain, two-people: it ends rejected"))
         let fewer = try await issues(.claimsTooMuch, exempt: "track-order")
         #expect(fewer.contains("track-plain, two-people: it ends rejected") && !fewer.contains("track-order"))
     }
 
-    @Test func `an exemption that exempts nothing is a failure`() async throws {
+    @Test func `reports an exemption that exempts nothing`() async throws {
         #expect(
             try await issues(.none, exempt: "track-order").contains("track-order: it is exempt, and nothing is wrong")
         )
     }
 
-    @Test func `an exemption names a check and a rule`() async throws {
+    @Test func `reports an exemption with an unknown check or rule`() async throws {
         let exemption = Exemption(check: "no such check", sample: "track-order", rule: RuleID("probe", "9"))
         let found = try await broken(
             .none,

@@ -44,7 +44,7 @@ private func rule(_ number: String) -> RuleID { RuleID("probe", number) }
         try Settings.table.read(json, over: Settings(), at: "p")
     }
 
-    @Test(.shows("probe/1", "probe/2")) func `every form is read`() throws {
+    @Test(.shows("probe/1", "probe/2")) func `reads a setting of every kind`() throws {
         let settings = try read([
             "host": "https://h.example.com/", "name": " x ", "key": "abcd", "loud": true, "count": 9, "colour": "red",
             "names": ["city": "City"], "list": ["a"],
@@ -57,7 +57,7 @@ private func rule(_ number: String) -> RuleID { RuleID("probe", number) }
         #expect(settings.list == ["a"])
     }
 
-    @Test func `every problem is named at once, never with the value`() {
+    @Test func `reports all problems at once and no value`() {
         do {
             _ = try read([
                 "nosuch": 1, "name": "  ", "key": "Se7", "loud": "yes", "count": 10, "colour": "Se7",
@@ -76,7 +76,8 @@ private func rule(_ number: String) -> RuleID { RuleID("probe", number) }
         }
     }
 
-    @Test(arguments: ["ftp://h", "https://", "h.example.com", ""]) func `an address needs scheme and host`(
+    @Test(arguments: ["ftp://h", "https://", "h.example.com", ""])
+    func `refuses a URL without a supported scheme or a host`(
         _ text: String
     ) {
         #expect(throws: SettingsError.self) { try read(["host": .string(text), "key": "abcd"]) }
@@ -86,7 +87,7 @@ private func rule(_ number: String) -> RuleID { RuleID("probe", number) }
         ("https://h.example/a/", true), ("http://localhost:8731/x", true), ("http://127.0.0.1", true),
         ("http://[::1]:80/", true), ("http://h.example", false), ("http://localhost.evil.example", false),
         ("http://127.0.0.1@evil.example", false), ("http://127.1", false), ("http://[::2]/", false),
-    ]) func `an address that others on the way could read is refused, by code and by schema`(
+    ]) func `the code and the schema refuse unencrypted URLs of other machines`(
         row: (text: String, isPrivate: Bool)
     ) throws {
         let settings = try? read(["host": .string(row.text), "key": "abcd"])
@@ -95,7 +96,7 @@ private func rule(_ number: String) -> RuleID { RuleID("probe", number) }
         #expect(try row.text.contains(Regex(pattern)) == row.isPrivate)
     }
 
-    @Test func `null is silence`() throws {
+    @Test func `null means the default`() throws {
         #expect(try read(["host": "https://h", "key": "abcd", "count": nil]).count == 3)
     }
 }
@@ -114,11 +115,11 @@ private func rule(_ number: String) -> RuleID { RuleID("probe", number) }
         ]
     )
 
-    @Test(.shows("probe/1", "probe/2")) func `fields are written in the order of the table`() {
+    @Test(.shows("probe/1", "probe/2")) func `writes fields in the order of the table`() {
         #expect(JSONValue.object(Self.fields.object(Record(id: "x", size: 7))).text == #"{"z":"x","a":"7"}"#)
     }
 
-    @Test func `a field without a value is left out`() {
+    @Test func `omits a field without a value`() {
         #expect(Self.fields.object(Record(id: "x")).names == ["z"])
         #expect(Self.fields.schema["required"] == ["z"])
     }
@@ -136,7 +137,7 @@ private func rule(_ number: String) -> RuleID { RuleID("probe", number) }
         ]
     )
 
-    @Test func `a record is written as its tree is`() {
+    @Test func `writes a record with the bytes of its JSON tree`() {
         let parcel = Parcel(records: [Record(id: "\"x\"", size: 7), Record(id: "y")], texts: ["ä", ""])
         let tree = JSONValue.object(Self.parcels.object(parcel)).text
         let bytes = Self.parcels.bytes(parcel)
@@ -144,7 +145,7 @@ private func rule(_ number: String) -> RuleID { RuleID("probe", number) }
         #expect(String(decoding: bytes, as: UTF8.self) == tree)
     }
 
-    @Test func `a record goes into headers and queries as texts`() {
+    @Test func `writes a record as headers and as a query`() {
         let table = FieldTable<Record>(
             "Record",
             [
@@ -165,21 +166,21 @@ private func rule(_ number: String) -> RuleID { RuleID("probe", number) }
         #expect(String(decoding: bytes, as: UTF8.self) == #"a="-7"-7"#)
     }
 
-    @Test func `a part of a remembered value is found without it`() {
+    @Test func `reads a part of a remembered value`() {
         let device = Remembered(Device(allowsPush: false, identities: ["a.b": "x"]))
         #expect(device.map { $0.identities["a.b"] } == "x")
         #expect(device.map { $0.pushToken?.value } == nil)
     }
 
-    @Test func `a remembered value is stored as its JSON text, and one that is none any more is nil`() throws {
+    @Test func `stores a remembered value as JSON text and reads an invalid one as nil`() throws {
         let tag = Remembered<PatchbayModel.Tag>("gold")
         let stored = try JSONEncoder().encode([tag])
         #expect(stored == (try JSONEncoder().encode([JSONValue.string("gold")])))
         #expect(try JSONDecoder().decode([Remembered<PatchbayModel.Tag>].self, from: stored) == [tag])
-        let strange = try JSONEncoder().encode([JSONValue.bool(true)])
-        let read = try JSONDecoder().decode([Remembered<PatchbayModel.Tag>].self, from: strange)
+        let invalid = try JSONEncoder().encode([JSONValue.bool(true)])
+        let read = try JSONDecoder().decode([Remembered<PatchbayModel.Tag>].self, from: invalid)
         #expect(read.first?.value == nil)
-        #expect(try JSONEncoder().encode(read) == strange)
+        #expect(try JSONEncoder().encode(read) == invalid)
     }
 
     private static let replies = ReplyTable(
@@ -196,25 +197,25 @@ private func rule(_ number: String) -> RuleID { RuleID("probe", number) }
         (.replied(WireResponse(204)), .accepted),
         (.failed(TransportFailure(.lost, "timedOut")), .retry), (.replied(WireResponse(302)), .suspend),
     ])
-    func `the first row that matches decides`(_ row: (outcome: Outcome, meaning: ReplyMeaning)) {
+    func `the first matching row decides the meaning of a reply`(_ row: (outcome: Outcome, meaning: ReplyMeaning)) {
         #expect(Self.replies.row(for: row.outcome).meaning == row.meaning)
     }
 }
 
-@Suite("Texts of the kit") struct KitTextTests {
+@Suite("Text helpers of the kit") struct KitTextTests {
     @Test(arguments: [
         ("a b", "a%20b"), ("+/=&", "%2B%2F%3D%26"), ("ä😀", "%C3%A4%F0%9F%98%80"), ("-._~", "-._~"), ("", ""),
     ])
-    func `percent-encoding and back`(_ row: (plain: String, encoded: String)) {
+    func `percent-encodes and decodes text`(_ row: (plain: String, encoded: String)) {
         #expect(URLText.encode(row.plain) == row.encoded)
         #expect(URLText.decode(row.encoded) == row.plain)
     }
 
-    @Test(arguments: ["%", "%2", "%zz", "%FF"]) func `broken encoding is none`(_ text: String) {
+    @Test(arguments: ["%", "%2", "%zz", "%FF"]) func `decodes invalid percent-encoding as nil`(_ text: String) {
         #expect(URLText.decode(text) == nil)
     }
 
-    @Test func `queries`() {
+    @Test func `writes and reads queries and paths`() {
         #expect(URLText.query([("a", "1 2"), ("b", nil), ("c", "")]) == "?a=1%202&c=")
         #expect(URLText.query([]) == "")
         #expect(URLText.query([("a", "1,2/3")], leaving: ",") == "?a=1,2%2F3")
@@ -227,29 +228,29 @@ private func rule(_ number: String) -> RuleID { RuleID("probe", number) }
         ("/apps/{app}/{v}/{app}", "/apps/a%20b/v4/a%20b"), ("/{other}/x", "/{other}/x"), ("/{app", "/{app"),
         ("/app}/{v}", "/app}/v4"), ("/plain", "/plain"), ("", ""),
     ])
-    func `names in a path give way to values`(_ row: (template: String, path: String)) {
+    func `replaces names in a path template with encoded values`(_ row: (template: String, path: String)) {
         #expect(URLText.path(row.template) { ["app": "a b", "v": "v4"][$0] } == row.path)
     }
 
-    @Test func `a path is filled in steps, after an address`() {
+    @Test func `fills a path template in steps`() {
         let template = URLText.Template("/apps/{app}/{v}").filling { $0 == "app" ? "{v} b" : nil }
         #expect(template.path == "/apps/%7Bv%7D%20b/{v}")
         #expect(template.text(after: "https://h") { _ in "4" } == "https://h/apps/%7Bv%7D%20b/4")
     }
 
-    @Test func `parts are joined as they are`() {
+    @Test func `joins parts unchanged`() {
         #expect(String(joining: "a", "", "ä😀", "b") == "aä😀b")
         #expect(String(joining: "") == "")
         #expect(String(joining: "0123456789", "0123456789ä") == "01234567890123456789ä")
     }
 
-    @Test func `a UUID is small already, or becomes it`() {
+    @Test func `converts a UUID to lowercase`() {
         #expect(UUIDText.lowercased("019A-Ff") == "019a-ff")
         #expect(UUIDText.lowercased("019a-ff") == "019a-ff")
         #expect("019a".allBytes(UUIDText.isHexDigit) && !"019g".allBytes(UUIDText.isHexDigit))
     }
 
-    @Test func `of several plans the first that acts is taken, else the shortest wait`() {
+    @Test func `takes the first plan that acts, else the shortest wait`() {
         typealias Next = Plan<ProbeAdapter>
         func wait(_ milliseconds: Int64?) -> Next {
             .wait(until: milliseconds.map(Instant.init(milliseconds:)), because: ProbeAdapter.refused.at())
@@ -263,7 +264,7 @@ private func rule(_ number: String) -> RuleID { RuleID("probe", number) }
         #expect(Next.sooner(nil, act) == act && Next.sooner(act, nil) == act && Next.sooner(later, act) == later)
     }
 
-    @Test func `a header is found whatever its case, and no other is taken for it`() {
+    @Test func `finds a header case-insensitively and matches no other`() {
         let request = WireRequest(
             "GET",
             "https://h",
@@ -275,17 +276,17 @@ private func rule(_ number: String) -> RuleID { RuleID("probe", number) }
     }
 
     @Test(arguments: [("  a b\n", "a b"), ("\u{2003}x\u{A0}", "x"), ("", ""), (" ", ""), ("  \u{301}c ", "\u{301}c")])
-    func `white space at both ends goes`(_ row: (text: String, trimmed: String)) {
+    func `trims white space at both ends`(_ row: (text: String, trimmed: String)) {
         #expect(row.text.trimmed == row.trimmed)
     }
 
-    @Test func `a description shows no path and no query`() {
+    @Test func `the description of a request shows no path and no query`() {
         let request = WireRequest("GET", "https://h.example.com/contacts/c-1001?email=a", body: [1, 2])
         #expect(request.description == "GET https://h.example.com (2 bytes)")
         #expect(WireRequest("GET", "https://h.example.com").description == "GET https://h.example.com (0 bytes)")
     }
 
-    @Test func `needs are named once, in order of the names`() {
+    @Test func `lists each needed capability once, in order of the names`() {
         let operation = EngagementOperation(
             id: "o",
             subject: "s",
@@ -309,7 +310,7 @@ private func rule(_ number: String) -> RuleID { RuleID("probe", number) }
             ["operation.changeSubscription", "subscription.push"]
         ),
     ])
-    func `needs tell directions and topics apart`(_ row: (action: Action, needs: [String])) {
+    func `needed capabilities distinguish directions and topics`(_ row: (action: Action, needs: [String])) {
         let operation = EngagementOperation(
             id: "o",
             subject: "s",
@@ -327,7 +328,7 @@ private func rule(_ number: String) -> RuleID { RuleID("probe", number) }
         return Pending(operation: operation, sequence: 1, since: instant, queue: queue)
     }
 
-    @Test func `a batch never overtakes inside a queue`() {
+    @Test func `a batch keeps the order of each queue`() {
         let window = PendingOperations([pending("1", "a"), pending("2", "b"), pending("3", "a"), pending("4", "b")])
         #expect(window.batch(9) { $0.id != "1" }.map(\.id) == ["2", "4"])
         #expect(window.batch(9, oncePerQueue: true) { _ in true }.map(\.id) == ["1", "2"])
@@ -335,7 +336,7 @@ private func rule(_ number: String) -> RuleID { RuleID("probe", number) }
         #expect(window.batch(0) { _ in true }.isEmpty)
     }
 
-    @Test func `the soonest plan acts, or waits least`() {
+    @Test func `the soonest plan acts or has the shortest wait`() {
         func wait(_ seconds: Int?) -> Plan<ProbeAdapter> {
             .wait(until: seconds.map { Instant(milliseconds: 0) + .seconds($0) }, because: ProbeAdapter.waiting.at())
         }
@@ -353,7 +354,7 @@ private func rule(_ number: String) -> RuleID { RuleID("probe", number) }
 }
 
 extension WireFormat<[String]> {
-    /// Texts, written without a tree.
+    /// A list of texts that is written without a JSON tree.
     fileprivate static let texts = WireFormat("texts", schema: ["type": "array"]) { texts, writer in
         writer.beginArray()
         for text in texts { writer.string(text) }

@@ -1,7 +1,7 @@
 import PatchbayAdapterKit
 import Testing
 
-@Suite("Requests that must not leave") struct WireFaultTests {
+@Suite("Requests that must not be sent") struct WireFaultTests {
     struct Row: CustomTestStringConvertible {
         let request: WireRequest
         let fault: WireFault?
@@ -56,18 +56,19 @@ import Testing
         Row("https://v.example", .badHeader, header: WireHeader("X-Name", "x\u{7F}")),
     ]
 
-    @Test(arguments: addresses + others) func `what could be misread or overheard is a fault`(_ row: Row) {
+    @Test(arguments: addresses + others) func `reports a fault for an ambiguous or unencrypted request`(_ row: Row) {
         #expect(row.request.fault == row.fault)
     }
 
-    @Test(arguments: WireFault.allCases) func `a fault is a failure that says what to do`(_ fault: WireFault) {
+    @Test(arguments: WireFault.allCases) func `a fault is a failure with a remedy`(_ fault: WireFault) {
         let failure = TransportFailure(fault)
         #expect(failure.delivery == .notSent)
         #expect(failure.description == "\(fault.rawValue): \(fault.remedy)")
         #expect(fault.remedy.count > 20)
     }
 
-    @Test(arguments: WireFault.allCases) func `a transport's word makes no fault`(_ fault: WireFault) {
+    @Test(arguments: WireFault.allCases) func `a transport code that equals a fault is not a fault`(_ fault: WireFault)
+    {
         let failure = TransportFailure(.notSent, fault.rawValue)
         #expect(failure.fault == nil && failure.remedy == nil)
         #expect(failure != TransportFailure(fault))

@@ -7,7 +7,7 @@ import Testing
 
     private func text(_ tree: XMLTree) -> String { String(decoding: tree.bytes, as: UTF8.self) }
 
-    @Test func `a tree is written and read as the same`() {
+    @Test func `reads back a written tree`() {
         let tree = XMLTree(
             "Envelope",
             "",
@@ -21,7 +21,7 @@ import Testing
         #expect(text(XMLTree("A", "<&>\r")) == "<A>&lt;&amp;&gt;&#13;</A>")
     }
 
-    @Test func `a JSON value becomes elements`() {
+    @Test func `converts a JSON value to elements`() {
         let json: JSONValue = ["LIST_ID": "7", "COLUMN": [["NAME": "a", "VALUE": 1], ["NAME": "b", "VALUE": nil]]]
         let made = XMLTree.elements("Call", json).map(text)
         #expect(
@@ -32,7 +32,7 @@ import Testing
         )
     }
 
-    @Test func `what XML has no place for is known, and is never written`() {
+    @Test func `recognizes text that XML cannot represent and never writes it`() {
         #expect(XMLTree.canHold("a\t\n\r b"))
         for text in ["\u{0}", "\u{1F}", "\u{FFFE}", "a\u{8}"] { #expect(!XMLTree.canHold(text)) }
         #expect(text(XMLTree("A", "x\u{0}y")) == "<A>xy</A>")
@@ -44,7 +44,7 @@ import Testing
         ("<A x=\"1\" y='<'></A >", nil), ("<A x = \"1\" y='&'></A >", ""), ("<A>a<![CDATA[<b>&]]>c</A>", "a<b>&c"),
         ("<A>1\r\n2\r3</A>", "1\n2\n3"), ("<A>a<!-- - -->b</A>", "ab"), ("\u{FEFF}<A/>", ""),
     ])
-    func `what is read of a document`(_ document: String, _ expected: String?) {
+    func `reads elements, attributes and text of a document`(_ document: String, _ expected: String?) {
         #expect(read(document)?.text == expected)
     }
 
@@ -56,7 +56,7 @@ import Testing
         "<A x='1'y='2'/>",
         "<A>&#+5;</A>",
     ])
-    func `what is no document, or more than is read of one`(_ document: String) {
+    func `refuses text that is not a supported document`(_ document: String) {
         #expect(read(document) == nil)
     }
 
@@ -68,7 +68,7 @@ import Testing
         ("<A><B><C/></B></A>", "more than 2 elements inside each other", 1, 8),
         ("<A><B/><B/><B/><B/></A>", "more than 4 elements", 1, 17),
     ])
-    func `what is wrong with a document is told with its place`(_ text: String, _ why: String, _ line: Int, _ at: Int) {
+    func `reports an error in a document with line and column`(_ text: String, _ why: String, _ line: Int, _ at: Int) {
         var limits = XMLTree.Limits()
         (limits.depth, limits.elements) = (2, 4)
         guard case .failure(let fault) = XMLTree.read(Array(text.utf8), limits: limits) else {
@@ -79,14 +79,14 @@ import Testing
         #expect(XMLTree.place(of: fault.offset, in: Array(text.utf8)) == (line, at))
     }
 
-    @Test func `an element knows where it began, and is the same anywhere`() throws {
+    @Test func `an element has its position, which equality ignores`() throws {
         let bytes = Array("<A>\n  <B/>\n</A>".utf8)
         let tree = try #require(XMLTree(parsing: bytes))
         #expect(XMLTree.place(of: try #require(tree["B"]).offset, in: bytes) == (2, 3))
         #expect(tree["B"] == XMLTree("B") && Set(tree.children).contains(XMLTree("B")))
     }
 
-    @Test func `depth, elements and bytes have limits`() {
+    @Test func `limits depth, elements and bytes of a document`() {
         let deep = String(repeating: "<A>", count: 100_000)
         #expect(read(deep + String(repeating: "</A>", count: 100_000)) == nil)
         #expect(read(String(repeating: "<A>", count: 16) + String(repeating: "</A>", count: 16)) != nil)
@@ -98,13 +98,13 @@ import Testing
         #expect(XMLTree(parsing: Array("<A />".utf8), limits: limits) == nil)
     }
 
-    @Test func `bytes that are no text are no document`() {
+    @Test func `refuses a document that is not UTF-8`() {
         #expect(XMLTree(parsing: Array("<A>".utf8) + [0xFF] + Array("</A>".utf8)) == nil)
         #expect(XMLTree(parsing: Array("<A>".utf8) + [0xC3, 0xBC] + Array("</A>".utf8))?.text == "ü")
     }
 
-    /// Whatever is read is written and read as the same, but for what stood around it.
-    @Test func `mutations of a document crash nothing, and what is read is kept`() {
+    /// Every tree that is read is written and read back as the same tree.
+    @Test func `mutated documents cause no crash, and a tree that is read can be read back`() {
         let document = Array(
             "<?xml version='1.0'?><Envelope a=\"b\"><Body><RESULT><SUCCESS>TRUE</SUCCESS><X><![CDATA[<&]]>&#228;</X><Y/></RESULT></Body></Envelope>"
                 .utf8

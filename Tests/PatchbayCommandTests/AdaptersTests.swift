@@ -2,8 +2,8 @@ import PatchbayJSON
 import Testing
 
 @Suite("patchbay adapters") struct AdaptersTests {
-    @Test func `every adapter tells its capabilities`() async throws {
-        let result = try await Workbench().run("adapters", "--json")
+    @Test func `lists the capabilities of every adapter`() async throws {
+        let result = try await CommandDriver().run("adapters", "--json")
         let adapters = try #require(JSONValue(parsing: result.output).array)
         #expect(result.status == 0)
         #expect(!adapters.isEmpty)
@@ -16,11 +16,11 @@ import Testing
         }
     }
 
-    @Test func `the table has a line for each capability, without colours in a file`() async throws {
-        let adapters = try JSONValue(parsing: try await Workbench().run("adapters", "--json").output)
+    @Test func `prints a line for each capability, without colours in a file`() async throws {
+        let adapters = try JSONValue(parsing: try await CommandDriver().run("adapters", "--json").output)
         let id = try #require(adapters[0]?["id"]?.string)
-        let text = try await Workbench().run("adapters", id).output
-        let table = try await Workbench().run("adapters").output
+        let text = try await CommandDriver().run("adapters", id).output
+        let table = try await CommandDriver().run("adapters").output
         #expect(!text.contains("\u{1B}") && !table.contains("\u{1B}"))
         for adapter in adapters.array ?? [] {
             #expect(table.split(separator: "\n").count { $0.hasPrefix("\(adapter["id"]?.string ?? "?") ") } == 1)
@@ -30,8 +30,8 @@ import Testing
         }
     }
 
-    @Test func `every rule has a text, a source and its tests`() async throws {
-        let result = try await Workbench().run("adapters", "--rules", "--json")
+    @Test func `lists a text, a source and tests for every rule`() async throws {
+        let result = try await CommandDriver().run("adapters", "--rules", "--json")
         let rules = try #require(JSONValue(parsing: result.output).array)
         #expect(!rules.isEmpty)
         for rule in rules {
@@ -46,16 +46,16 @@ import Testing
     }
 
     @Test(arguments: ["evidence", "evidence/one.ndjson"])
-    func `the tests of a run are listed with their rule`(_ path: String) async throws {
-        let bench = try Workbench()
-        let rules = try JSONValue(parsing: try await bench.run("adapters", "--rules", "--json").output)
+    func `lists the tests of a run with their rules`(_ path: String) async throws {
+        let driver = try CommandDriver()
+        let rules = try JSONValue(parsing: try await driver.run("adapters", "--rules", "--json").output)
         let rule = try #require(rules[0]?["rule"]?.string)
         let lines = ["b()", "a()", "b()"].map { "{\"rule\":\"\(rule)\",\"test\":\"Tests/\($0)\"}\n" }
-        _ = try await bench.shell("mkdir evidence")
-        try bench.write("evidence/one.ndjson", lines.joined())
-        let result = try await bench.run("adapters", "--rules", "--evidence", path, "--json")
+        _ = try await driver.shell("mkdir evidence")
+        try driver.write("evidence/one.ndjson", lines.joined())
+        let result = try await driver.run("adapters", "--rules", "--evidence", path, "--json")
         #expect(try JSONValue(parsing: result.output)[0]?["tests"] == ["Tests/a()", "Tests/b()"])
-        let text = try await bench.run("adapters", "--rules", "--evidence", path).output
+        let text = try await driver.run("adapters", "--rules", "--evidence", path).output
         #expect(text.contains("; 2 tests]") && text.contains("; 0 tests]"))
     }
 }

@@ -3,11 +3,11 @@ import PatchbayJSON
 import Testing
 
 @Suite("patchbay check --outbox") struct CheckOutboxTests {
-    private let bench: Workbench
+    private let driver: CommandDriver
 
-    init() throws { bench = try Workbench() }
+    init() throws { driver = try CommandDriver() }
 
-    /// A configuration with two providers; nobody answers at their addresses.
+    /// Creates a configuration with two providers whose addresses do not answer.
     private func configuration(
         _ name: String,
         routed: String,
@@ -31,7 +31,7 @@ import Testing
             "routes": [["provider": .string(routed), "mode": "live"]],
         ]
         for member in policy { json[member.name] = member.value }
-        return try bench.write(name, JSONValue.object(json).text)
+        return try driver.write(name, JSONValue.object(json).text)
     }
 
     private static func operation(_ id: String, _ action: String) -> String {
@@ -49,55 +49,55 @@ import Testing
 
     private func capture(policy: JSONObject = [:]) async throws {
         let old = try configuration("old.json", routed: "crm", policy: policy)
-        _ = try await bench.run("send", "--config", old, "--until-idle", "0", input: Self.input)
+        _ = try await driver.run("send", "--config", old, "--until-idle", "0", input: Self.input)
     }
 
-    @Test func `an unchanged configuration changes nothing, and the file stays as it is`() async throws {
+    @Test func `an unchanged configuration changes nothing in the outbox file`() async throws {
         try await capture()
         let same = try configuration("same.json", routed: "crm")
-        let before = try Data(contentsOf: URL(filePath: bench.path("outbox.sqlite")))
-        let result = try await bench.run("check", "--config", same, "--outbox", "outbox.sqlite")
+        let before = try Data(contentsOf: URL(filePath: driver.path("outbox.sqlite")))
+        let result = try await driver.run("check", "--config", same, "--outbox", "outbox.sqlite")
         #expect(result.status == 0, "\(result.messages)")
         #expect(result.messages.contains("0 would be rejected. Nothing was changed."))
-        #expect(try Data(contentsOf: URL(filePath: bench.path("outbox.sqlite"))) == before)
+        #expect(try Data(contentsOf: URL(filePath: driver.path("outbox.sqlite"))) == before)
     }
 
-    @Test func `operations that new settings reject are listed with their reasons`() async throws {
+    @Test func `lists the operations that new settings reject, with reasons`() async throws {
         try await capture()
         let narrow = try configuration("narrow.json", routed: "crm", settings: ["accountAttributes": ["email"]])
-        let result = try await bench.run("check", narrow, "--outbox", "outbox.sqlite", "--json")
+        let result = try await driver.run("check", narrow, "--outbox", "outbox.sqlite", "--json")
         let rejected = try result.lines.filter { $0["severity"] == "error" }
         #expect(result.status == 1)
         #expect(rejected.map { $0["operation"] } == ["name"])
         #expect(rejected.allSatisfy { $0["provider"] == "crm" && $0["remedy"]?.string != nil })
     }
 
-    @Test func `a switch that retargets lists what moves`() async throws {
+    @Test func `lists the moved operations of a switch that retargets`() async throws {
         try await capture()
         let next = try configuration("next.json", routed: "news", policy: ["onSwitch": "retarget", "onLoss": "reject"])
-        let lines = try await bench.run("check", next, "--outbox", "outbox.sqlite", "--json").lines
+        let lines = try await driver.run("check", next, "--outbox", "outbox.sqlite", "--json").lines
         #expect(lines.contains { $0["code"] == "switch.moved" && $0["provider"] == "crm" })
     }
 
-    @Test func `a switch that retargets lists the opt-outs that stay with the old provider`() async throws {
+    @Test func `lists the opt-outs that stay with the old provider when a switch retargets`() async throws {
         let paused: JSONValue = [["provider": "news", "mode": "live"], ["provider": "crm", "mode": "paused"]]
         try await capture(policy: ["routes": paused])
         let next = try configuration("next.json", routed: "news", policy: ["onSwitch": "retarget", "onLoss": "reject"])
-        let lines = try await bench.run("check", next, "--outbox", "outbox.sqlite", "--json").lines
+        let lines = try await driver.run("check", next, "--outbox", "outbox.sqlite", "--json").lines
         #expect(lines.contains { $0["code"] == "switch.stays.optOut" && $0["operation"] == "opt-out" })
     }
 
-    @Test func `a switch that drains lists what stays`() async throws {
+    @Test func `lists the remaining operations of a switch that drains`() async throws {
         try await capture()
         let next = try configuration("next.json", routed: "news", policy: ["onSwitch": "drain"])
-        let result = try await bench.run("check", next, "--outbox", "outbox.sqlite")
+        let result = try await driver.run("check", next, "--outbox", "outbox.sqlite")
         #expect(result.output.contains("(switch.drained)"))
         #expect(result.output.contains("1 changeAttributes, 1 changeTags"))
     }
 
-    @Test func `an outbox that is not there is reported, and none is made`() async throws {
+    @Test func `reports a missing outbox and creates none`() async throws {
         let same = try configuration("same.json", routed: "crm")
-        let result = try await bench.run("check", same, "--outbox", "none.sqlite")
-        #expect(result.status != 0 && !bench.files.contains("none.sqlite"))
+        let result = try await driver.run("check", same, "--outbox", "none.sqlite")
+        #expect(result.status != 0 && !driver.files.contains("none.sqlite"))
     }
 }

@@ -1,18 +1,18 @@
 import Foundation
 import Synchronization
 
-/// A program in a process of its own, by the system's `posix_spawn`.
+/// A program in its own process, started by `posix_spawn`.
 ///
-/// Foundation's `Process` would do, but for a process with a thousand open files, which this one is while all tests run: in
-/// Swift 6.3 on Linux it lists them to close them in the child, copies 256 bytes of each name, however few there are, and
-/// crashes where the list ends with its page (swift-corelibs-foundation, change 5472).
+/// Foundation's `Process` is not used because this process has about a thousand open files while all tests run. In Swift
+/// 6.3 on Linux, `Process` lists the open files to close them in the child and copies 256 bytes of each name, even of a
+/// shorter one. It crashes if the list ends with its page (swift-corelibs-foundation, change 5472).
 final class ChildProcess: Sendable {
     private let identifier: pid_t
-    /// What it ended with, once somebody asked.
+    /// The exit status after it was queried.
     private let ended = Mutex<Int32?>(nil)
 
-    /// Starts a program with standard input from a file and standard output and error to two, which are made. It has no
-    /// other of this process's files.
+    /// Starts a program with standard input from a file, and standard output and error to two new files. The program
+    /// inherits no other file of this process.
     init(
         _ path: String,
         _ arguments: [String],
@@ -33,7 +33,7 @@ final class ChildProcess: Sendable {
         defer { posix_spawn_file_actions_destroy(&actions) }
         try Self.check(posix_spawnattr_init(&attributes), "posix_spawnattr_init")
         defer { posix_spawnattr_destroy(&attributes) }
-        // Before it moves to its folder: the paths are this process's.
+        // The paths are resolved by this process, before the child changes its folder.
         for (place, file, mode) in [
             (STDIN_FILENO, input, O_RDONLY), (STDOUT_FILENO, output, O_WRONLY | O_CREAT | O_TRUNC),
             (STDERR_FILENO, messages, O_WRONLY | O_CREAT | O_TRUNC),
@@ -45,7 +45,7 @@ final class ChildProcess: Sendable {
         #else
         try Self.check(Self.addFolder(&actions, folder), folder)
         #endif
-        // A thread of a pool may hold signals back; the program must hear all.
+        // A pool thread may block signals, but the program must receive all of them.
         var (none, all) = (sigset_t(), sigset_t())
         sigemptyset(&none)
         sigfillset(&all)
@@ -68,7 +68,7 @@ final class ChildProcess: Sendable {
         self.identifier = identifier
     }
 
-    /// Its status once it has ended; for a process that a signal ended, as a shell has it: 128 and the signal.
+    /// Returns the exit status if the process has ended. As in a shell, a signal gives 128 plus its number.
     func status() throws -> Int32? {
         try ended.withLock { ended in
             if let ended { return ended }
@@ -90,7 +90,7 @@ final class ChildProcess: Sendable {
     #if !canImport(Darwin)
     private typealias Actions = UnsafeMutablePointer<posix_spawn_file_actions_t>
 
-    // The C library has both and shows them to those who ask for its extensions, whom Swift's module of it is not among.
+    // The C library declares both functions as extensions, which Swift's module of it does not import.
     private static let addFolder = function(
         "posix_spawn_file_actions_addchdir_np",
         (@convention(c) (Actions, UnsafePointer<CChar>) -> Int32).self
@@ -115,7 +115,7 @@ final class ChildProcess: Sendable {
         )
     }
 
-    /// The texts as C has lists of them.
+    /// Calls the body with the texts as a null-terminated C array.
     private static func withList<Output>(
         _ texts: [String],
         _ body: ([UnsafeMutablePointer<CChar>?]) -> Output

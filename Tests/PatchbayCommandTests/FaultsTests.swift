@@ -6,7 +6,7 @@ import Testing
 @testable import PatchbayCommand
 
 @Suite("patchbay faults") struct FaultsTests {
-    @Test func `a run that came out wrong is told with the command that repeats it, and how it came to that`() throws {
+    @Test func `reports a failed run with the command that repeats it and the steps that led to it`() throws {
         let apis = try Vendors.scenes.map { try SceneAPI($0, among: Vendors.modules.flatMap(\.apis)) }
         let campaign = FaultCampaign(FaultTable(apis: apis))
         try SimulationMutation.$present.withValue(.optOutIgnored) {

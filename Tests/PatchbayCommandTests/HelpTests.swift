@@ -3,11 +3,11 @@ import PatchbayJSON
 import Testing
 
 @Suite("Help") struct HelpTests {
-    private let bench: Workbench
-    init() throws { bench = try Workbench() }
+    private let driver: CommandDriver
+    init() throws { driver = try CommandDriver() }
 
     private func help(_ words: String, columns: Int = 100) async throws -> String {
-        let result = try await bench.shell("COLUMNS=\(columns) \"$PATCHBAY\" help \(words)")
+        let result = try await driver.shell("COLUMNS=\(columns) \"$PATCHBAY\" help \(words)")
         #expect(result.status == 0)
         return result.output
     }
@@ -31,17 +31,17 @@ import Testing
             .replacing(" \\\n", with: " ").split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) }
     }
 
-    @Test func `the command alone prints the overview, grouped by task`() async throws {
-        let alone = try await bench.run()
+    @Test func `the command without arguments prints the overview, grouped by task`() async throws {
+        let alone = try await driver.run()
         #expect(alone.status == 0)
         for task in ["Try", "Send", "Inspect", "Migrate", "Develop"] { #expect(alone.output.contains("\n\(task):\n")) }
         for line in alone.output.split(separator: "\n") { #expect(line.count <= 80, "\(line)") }
         for arguments in [["--help"], ["-h"], ["help"]] {
-            #expect(try await bench.start(arguments).result().output == alone.output)
+            #expect(try await driver.start(arguments).result().output == alone.output)
         }
     }
 
-    @Test func `the help of each command has every part and fits into the terminal`() async throws {
+    @Test func `the help of each command has every section and fits the terminal width`() async throws {
         for command in try await commands() {
             for columns in [60, 80] {
                 let text = try await help(command, columns: columns)
@@ -52,7 +52,7 @@ import Testing
             #expect(text.contains("\n  --help"))
             #expect(examples(in: text).count >= 2, "\(command) has too few examples")
             #expect(section("Exit status", of: text).count >= 4)
-            let flagged = try await bench.shell("COLUMNS=100 \"$PATCHBAY\" \(command) --help")
+            let flagged = try await driver.shell("COLUMNS=100 \"$PATCHBAY\" \(command) --help")
             #expect(flagged.output == text)
         }
     }
@@ -61,11 +61,11 @@ import Testing
     func `the help of a group lists its commands`(_ group: String) async throws {
         let text = try await help(group)
         #expect(section("Commands", of: text).count > 1)
-        #expect(try await bench.shell("COLUMNS=100 \"$PATCHBAY\" \(group) --help").output == text)
+        #expect(try await driver.shell("COLUMNS=100 \"$PATCHBAY\" \(group) --help").output == text)
     }
 
     @Test func `every example of the help runs`() async throws {
-        let shop = try await Bookshop(bench)
+        let shop = try await Bookshop(driver)
         for command in try await commands() {
             let text = try await help(command)
             let mayFind = section("Exit status", of: text).contains { $0.hasPrefix("  1 ") }
@@ -78,9 +78,9 @@ import Testing
         try await shop.close()
     }
 
-    @Test func `the command reference of the documentation is the present one`() async throws {
-        let file = Workbench.house.appending(path: "Sources/Patchbay/Documentation.docc/CommandReference.md")
-        let reference = try await bench.run("help", "--markdown").output
+    @Test func `the command reference in the documentation is up to date`() async throws {
+        let file = CommandDriver.repository.appending(path: "Sources/Patchbay/Documentation.docc/CommandReference.md")
+        let reference = try await driver.run("help", "--markdown").output
         #expect(
             try String(contentsOf: file, encoding: .utf8) == reference,
             "Run `python3 Tests/EndToEnd/check_readme.py --write`."
@@ -90,7 +90,7 @@ import Testing
 
 /// A folder with the files of `Examples/Bookshop` and those that its commands write, and a sandbox for its providers.
 private final class Bookshop: Sendable {
-    private let bench: Workbench
+    private let driver: CommandDriver
     private let sandbox: CommandRun
 
     private static let source = "--from salesforce.contacts --in contacts.csv"
@@ -99,14 +99,14 @@ private final class Bookshop: Sendable {
             --journal journal.json
         """
 
-    init(_ bench: Workbench) async throws {
-        self.bench = bench
-        let example = Workbench.house.appending(path: "Examples/Bookshop")
-        try FileManager.default.copyItem(atPath: example.path, toPath: bench.path("shop"))
-        sandbox = try bench.start(["sandbox", "--settings", "shop/sandbox.json"])
+    init(_ driver: CommandDriver) async throws {
+        self.driver = driver
+        let example = CommandDriver.repository.appending(path: "Examples/Bookshop")
+        try FileManager.default.copyItem(atPath: example.path, toPath: driver.path("shop"))
+        sandbox = try driver.start(["sandbox", "--settings", "shop/sandbox.json"])
         let url = try #require(JSONValue(parsing: try await sandbox.firstLine())["url"]?.string)
-        for file in try FileManager.default.contentsOfDirectory(atPath: bench.path("shop")) {
-            try bench.write("shop/\(file)", bench.read("shop/\(file)").replacing("http://127.0.0.1:8731", with: url))
+        for file in try FileManager.default.contentsOfDirectory(atPath: driver.path("shop")) {
+            try driver.write("shop/\(file)", driver.read("shop/\(file)").replacing("http://127.0.0.1:8731", with: url))
         }
         let prepared = try await line(
             """
@@ -122,29 +122,29 @@ private final class Bookshop: Sendable {
         )
         #expect(prepared.messages.ranges(of: "patchbay: ").isEmpty, "\(prepared.messages)")
         // A journal names files by their absolute paths, so every example runs in the folder that was prepared.
-        try FileManager.default.copyItem(atPath: bench.path("shop"), toPath: bench.path("prepared"))
+        try FileManager.default.copyItem(atPath: driver.path("shop"), toPath: driver.path("prepared"))
     }
 
     /// Runs an example in the folder as it was prepared.
     func run(_ example: String) async throws -> CommandRun.Result {
-        try FileManager.default.removeItem(atPath: bench.path("shop"))
-        try FileManager.default.copyItem(atPath: bench.path("prepared"), toPath: bench.path("shop"))
+        try FileManager.default.removeItem(atPath: driver.path("shop"))
+        try FileManager.default.copyItem(atPath: driver.path("prepared"), toPath: driver.path("shop"))
         if example.hasPrefix("patchbay migrate apply ") {
             // A journal of another run is not overwritten.
             for name in ["journal.json", "results.ndjson"] {
-                try FileManager.default.removeItem(atPath: bench.path("shop/\(name)"))
+                try FileManager.default.removeItem(atPath: driver.path("shop/\(name)"))
             }
         }
         if example == "patchbay migrate undo journal.json" {
             // Undo accepts the file that the migration wrote, and no copy of it.
             for name in ["journal.json", "profiles.ndjson"] {
-                try FileManager.default.removeItem(atPath: bench.path("shop/\(name)"))
+                try FileManager.default.removeItem(atPath: driver.path("shop/\(name)"))
             }
             #expect(try await line(Self.migration, in: "shop").status < 2)
         }
         guard example.hasPrefix("patchbay sandbox ") else { return try await line(example, in: "shop") }
         let words = example.replacing("8731", with: "0").split(separator: " ").dropFirst().map(String.init)
-        let second = try bench.start(words.map { $0.hasSuffix(".json") ? "shop/\($0)" : $0 })
+        let second = try driver.start(words.map { $0.hasSuffix(".json") ? "shop/\($0)" : $0 })
         #expect(try await second.firstLine().contains("\"url\""))
         second.send(SIGTERM)
         return try await second.result()
@@ -156,7 +156,7 @@ private final class Bookshop: Sendable {
     }
 
     private func line(_ text: String, in folder: String) async throws -> CommandRun.Result {
-        let path = Workbench.command.deletingLastPathComponent().path
-        return try await bench.shell("cd \(folder)\nPATH=\"\(path):$PATH\"\nsource ./env.sh\n\(text)")
+        let path = CommandDriver.command.deletingLastPathComponent().path
+        return try await driver.shell("cd \(folder)\nPATH=\"\(path):$PATH\"\nsource ./env.sh\n\(text)")
     }
 }

@@ -2,15 +2,15 @@ import Foundation
 import PatchbayJSON
 import Testing
 
-/// Holds the examples of `Schemas/migration` against what the command prints; a validator that is not ours holds them
+/// Compares the examples of `Schemas/migration` with the output of the command. An independent validator checks them
 /// against the schemas.
 @Suite("Migration examples") struct MigrationExampleTests {
-    private let bench: Workbench
+    private let driver: CommandDriver
 
     init() throws {
-        bench = try Workbench()
-        try bench.write("in.ndjson", Self.people)
-        try bench.write("settings.json", #"{"to": {"dbId": 7, "resourceId": 3}}"#)
+        driver = try CommandDriver()
+        try driver.write("in.ndjson", Self.people)
+        try driver.write("settings.json", #"{"to": {"dbId": 7, "resourceId": 3}}"#)
     }
 
     private static let people = """
@@ -24,35 +24,35 @@ import Testing
         """
 
     private func example(_ name: String) throws -> JSONValue {
-        let file = Workbench.house.appending(path: "Schemas/migration/examples/\(name).json")
+        let file = CommandDriver.repository.appending(path: "Schemas/migration/examples/\(name).json")
         return try JSONValue(parsing: String(contentsOf: file, encoding: .utf8))
     }
 
     private func migrate(_ command: String, _ more: String...) async throws -> CommandRun.Result {
         let formats = ["--from", "neutral.contacts", "--to", "altcraft.profiles", "--settings", "settings.json"]
-        return try await bench.start(["migrate", command] + formats + ["--in", "in.ndjson"] + more).result()
+        return try await driver.start(["migrate", command] + formats + ["--in", "in.ndjson"] + more).result()
     }
 
-    @Test func `a plan`() async throws {
+    @Test func `prints the example of a plan`() async throws {
         let result = try await migrate("plan", "--json", "--rate", "2")
         #expect(result.status == 1)
         #expect(try result.lines == [example("plan.three")])
     }
 
-    @Test func `a comparison of two vendors`() async throws {
-        let lines = try await bench.run("compare", "adobe", "adobe-classic", "--json").lines
+    @Test func `prints the example of a comparison of two vendors`() async throws {
+        let lines = try await driver.run("compare", "adobe", "adobe-classic", "--json").lines
         #expect(try lines == [example("comparison.two-apis")])
     }
 
-    @Test func `evidence, and what a verification finds`() async throws {
+    @Test func `writes the examples of evidence and verification differences`() async throws {
         _ = try await migrate("apply", "--out", "out.ndjson", "--evidence", "evidence.ndjson")
-        let evidence = try bench.read("evidence.ndjson").split(separator: "\n").map {
+        let evidence = try driver.read("evidence.ndjson").split(separator: "\n").map {
             try JSONValue(parsing: String($0))
         }
         #expect(try evidence == ["head", "lowered", "not-carried"].map { try example("evidence.\($0)") })
-        let changed = try bench.read("out.ndjson").replacing("Oulu", with: "Ii").split(separator: "\n")
-        try bench.write("changed.ndjson", "\(changed[0])\n")
-        try bench.write("broken.ndjson", "\(changed[0])\n{\"oops\n")
+        let changed = try driver.read("out.ndjson").replacing("Oulu", with: "Ii").split(separator: "\n")
+        try driver.write("changed.ndjson", "\(changed[0])\n")
+        try driver.write("broken.ndjson", "\(changed[0])\n{\"oops\n")
         let broken = try await migrate("verify", "--target", "broken.ndjson", "--json").lines
         #expect(try broken.contains(example("difference.unreadable")))
         let found = try await migrate("verify", "--target", "changed.ndjson", "--json", "--sample", "9").lines

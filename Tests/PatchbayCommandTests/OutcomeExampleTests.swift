@@ -2,28 +2,28 @@ import Foundation
 import PatchbayJSON
 import Testing
 
-/// Holds the examples of `Schemas/outcome` against what the command prints; a validator that is not ours holds them
+/// Compares the examples of `Schemas/outcome` with the output of the command. An independent validator checks them
 /// against the schemas.
 @Suite("Outcome examples") struct OutcomeExampleTests {
-    private let bench: Workbench
+    private let driver: CommandDriver
 
-    init() throws { bench = try Workbench() }
+    init() throws { driver = try CommandDriver() }
 
     private func example(_ name: String) throws -> JSONValue {
-        let file = Workbench.house.appending(path: "Schemas/outcome/examples/\(name).json")
+        let file = CommandDriver.repository.appending(path: "Schemas/outcome/examples/\(name).json")
         return try JSONValue(parsing: String(contentsOf: file, encoding: .utf8))
     }
 
-    @Test func `findings with their places`() async throws {
+    @Test func `prints the examples of findings with their places`() async throws {
         let operations = """
             {"action":{"kind":"changeAttributes","changes":{"birth_date":{"set":"1990-02-30"},"points":{"set":1}}}}
             {"id":"op-2","action":{"kind":"readBack","read":{"what":"latest"}}}
             {"oops
             {"action":{"kind":"changeTags","tags":{"add":["ALL","vip"]}}}
             """
-        let result = try await bench.run(
+        let result = try await driver.run(
             "check",
-            bench.configuration(),
+            driver.configuration(),
             "-",
             "--json",
             "--subject",
@@ -37,7 +37,7 @@ import Testing
         )
     }
 
-    @Test func `rejects of a migration`() async throws {
+    @Test func `writes the examples of migration rejects`() async throws {
         let lines = [
             #"{"identifiers":[{"kind":"external","value":"c-1"}],"attributes":{"birth_date":"1990-04-01"}}"#,
             #"{"identifiers":[{"kind":"external","value":"c-2"}],"attributes":{"birth_date":"1990-02-30"}}"#,
@@ -48,35 +48,37 @@ import Testing
             #"{"identifiers":[{"kind":"external","value":"c-3"}],"#
             + #""attributes":{"birth_date":"1990-02-30","points":"many"}}"#
         let notText = Array(#"{"locale":""#.utf8) + [0xFF] + Array("\"}\n".utf8)
-        try bench.write(
+        try driver.write(
             "in.ndjson",
             lines.flatMap { Array($0.utf8) + [0x0A] } + notText + Array("\(several)\n".utf8)
         )
-        let formats = ["--from", "neutral.contacts", "--to", "neutral.contacts", "--config", try bench.configuration()]
+        let formats = [
+            "--from", "neutral.contacts", "--to", "neutral.contacts", "--config", try driver.configuration(),
+        ]
         let files = ["--in", "in.ndjson", "--out", "out.ndjson", "--rejects", "bad.ndjson"]
-        let result = try await bench.start(["migrate", "apply"] + formats + files).result()
+        let result = try await driver.start(["migrate", "apply"] + formats + files).result()
         #expect(result.status == 1)
-        let rejects = try bench.read("bad.ndjson").split(separator: "\n").map { try JSONValue(parsing: String($0)) }
+        let rejects = try driver.read("bad.ndjson").split(separator: "\n").map { try JSONValue(parsing: String($0)) }
         #expect(
             try rejects
                 == ["type", "not-json", "bad-word", "not-text", "several"].map { try example("rejects.\($0)") }
         )
     }
 
-    @Test func `receipts, and the accounts of a provider that heard nothing`() async throws {
-        let configuration = try bench.configuration()
-        let accounts = try await bench.run("send", "--config", configuration, "--json", input: "").lines
+    @Test func `prints receipts, and the counters of a provider that received nothing`() async throws {
+        let configuration = try driver.configuration()
+        let accounts = try await driver.run("send", "--config", configuration, "--json", input: "").lines
         #expect(accounts == [["accounts": [try example("accounts.nothing")]]])
         let operation = #"{"id":"op-1","subject":"s","action":{"kind":"changeTags","tags":{"add":["vip"]}}}"#
-        let sent = try await bench.run("send", "--config", configuration, "--until-idle", "0", input: operation)
+        let sent = try await driver.run("send", "--config", configuration, "--until-idle", "0", input: operation)
         #expect(try sent.lines == [example("receipt.durable")])
-        let stats = try await bench.run("outbox", "stats", "outbox.sqlite", "--json").lines
+        let stats = try await driver.run("outbox", "stats", "outbox.sqlite", "--json").lines
         #expect(stats.first?.object?.map(\.name).first == "provider")
         #expect(stats.first?["captured"]?.integer == 1)
     }
 
-    @Test func `an erasure, and the changes of consent before it`() async throws {
-        let configuration = try bench.configuration()
+    @Test func `prints the examples of an erasure and the consent changes before it`() async throws {
+        let configuration = try driver.configuration()
         let operations = """
             {"id":"op-1","subject":"s","action":{"kind":"setConsent","consent":{"purpose":"tracking","state":"granted"}}}
             {"id":"op-2","subject":"s","action":{"kind":"changeTags","tags":{"add":["vip"]}}}
@@ -84,13 +86,13 @@ import Testing
             {"id":"op-4","subject":"s","action":{"kind":"setConsent","consent":{"purpose":"profile","state":"denied"}}}
             {"id":"op-5","subject":"s","action":{"kind":"setConsent","consent":{"purpose":"profile","state":"unknown"}}}
             """
-        _ = try await bench.run("send", "--config", configuration, "--until-idle", "0", input: operations)
-        let all = try await bench.run("outbox", "consent", "outbox.sqlite", "--json").lines
-        let mine = try await bench.run("outbox", "consent", "outbox.sqlite", "--subject", "s", "--json").lines
+        _ = try await driver.run("send", "--config", configuration, "--until-idle", "0", input: operations)
+        let all = try await driver.run("outbox", "consent", "outbox.sqlite", "--json").lines
+        let mine = try await driver.run("outbox", "consent", "outbox.sqlite", "--subject", "s", "--json").lines
         #expect(all == mine && all.count == 4)
-        let nobody = try await bench.run("outbox", "consent", "outbox.sqlite", "--subject", "x")
-        #expect(nobody.status == 0 && nobody.output.isEmpty)
-        // When, and the file's own salt, differ from run to run.
+        let unknown = try await driver.run("outbox", "consent", "outbox.sqlite", "--subject", "x")
+        #expect(unknown.status == 0 && unknown.output.isEmpty)
+        // The time and the file's salt differ between runs.
         let lines = all.map { line in
             var line = line.object ?? [:]
             line["at"] = "2031-03-09T06:00:00.000Z"
@@ -99,7 +101,7 @@ import Testing
         }
         #expect(try lines == ["granted", "channel", "denied", "reset"].map { try example("consent.\($0)") })
 
-        let result = try await bench.run(
+        let result = try await driver.run(
             "erase",
             "--config",
             configuration,
@@ -113,7 +115,7 @@ import Testing
         var erasure = try #require(try result.lines.first?.object)
         var provider = try #require(erasure["providers"]?.array?.first?.object)
         #expect(provider["requested"]?.array?.count == 1)
-        // Whether the words themselves were still pending is a matter of time.
+        // The consent decisions themselves may still be pending or not.
         #expect(provider["withdrawn"]?["changeTags"]?.integer == 1)
         provider["withdrawn"] = ["changeTags": 1]
         var answer = try #require(provider["answers"]?.array?.first?.object)
@@ -124,17 +126,17 @@ import Testing
         erasure["providers"] = [.object(provider)]
         #expect(try .object(erasure) == example("erasure.one-provider"))
         #expect(!result.output.contains("vip"))
-        let wrong = try await bench.run("erase", "--config", configuration)
+        let wrong = try await driver.run("erase", "--config", configuration)
         #expect(wrong.status == 64)
     }
 
-    /// `accounts.<scenario>.<provider>.json` is what the end of that scenario says; the scenario's own test plays it.
+    /// `accounts.<scenario>.<provider>.json` holds the accounts at the end of that scenario. Its own test runs it.
     @Test(arguments: [
         ("story.altcraft", ["news"]), ("story.everything-waits", ["alerts", "crm"]),
         ("story.switch-retarget", ["crm", "news"]), ("step.kill", ["crm"]),
     ])
-    func `accounts at the end of a scenario`(_ scenario: String, _ providers: [String]) throws {
-        let file = Workbench.house.appending(path: "Schemas/scenario/examples/\(scenario).expected.ndjson")
+    func `prints the example accounts at the end of a scenario`(_ scenario: String, _ providers: [String]) throws {
+        let file = CommandDriver.repository.appending(path: "Schemas/scenario/examples/\(scenario).expected.ndjson")
         let lines = try String(contentsOf: file, encoding: .utf8).split(separator: "\n")
         let accounts = try JSONValue(parsing: String(try #require(lines.last)))["accounts"]?.array ?? []
         #expect(try accounts == providers.map { try example("accounts.\(scenario).\($0)") })

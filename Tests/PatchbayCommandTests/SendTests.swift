@@ -3,15 +3,15 @@ import PatchbayJSON
 import Testing
 
 @Suite("patchbay send, outbox and sandbox") struct SendTests {
-    private let bench: Workbench
-    init() throws { bench = try Workbench() }
+    private let driver: CommandDriver
+    init() throws { driver = try CommandDriver() }
 
-    @Test func `what is sent arrives, and the accounts balance`() async throws {
-        try bench.write("steps.ndjson", Workbench.example("first-steps.ndjson"))
-        let sandbox = try bench.start(["sandbox", "--log", "log.ndjson"])
+    @Test func `delivers the sent operations, and the accounts balance`() async throws {
+        try driver.write("steps.ndjson", CommandDriver.example("first-steps.ndjson"))
+        let sandbox = try driver.start(["sandbox", "--log", "log.ndjson"])
         let url = try #require(JSONValue(parsing: try await sandbox.firstLine())["url"]?.string)
-        let configuration = try bench.configuration()
-        let result = try await bench.run("send", "--config", configuration, "--json", "steps.ndjson", sandbox: url)
+        let configuration = try driver.configuration()
+        let result = try await driver.run("send", "--config", configuration, "--json", "steps.ndjson", sandbox: url)
         sandbox.send(SIGTERM)
         #expect(try await sandbox.result().status == 143)
         let lines = try result.lines
@@ -22,51 +22,51 @@ import Testing
         #expect(account["accepted"] == 4)
         #expect(account["balances"] == true)
         #expect(result.status == 0)
-        #expect(try bench.read("log.ndjson").contains("\n"))
+        #expect(try driver.read("log.ndjson").contains("\n"))
     }
 
-    @Test func `what can't be delivered stays, and the outbox tells of it without values`() async throws {
-        try bench.write("steps.ndjson", Workbench.example("first-steps.ndjson"))
-        let sent = try await bench.run("send", "--config", bench.configuration(), "--until-idle", "0", "steps.ndjson")
+    @Test func `keeps undeliverable operations and reports them without values`() async throws {
+        try driver.write("steps.ndjson", CommandDriver.example("first-steps.ndjson"))
+        let sent = try await driver.run("send", "--config", driver.configuration(), "--until-idle", "0", "steps.ndjson")
         #expect(sent.status == 1)
         #expect(try sent.lines.count == 4)
         #expect(sent.messages.contains("provider  operations  pending\ncrm                4        4\n"))
 
-        let stats = try await bench.run("outbox", "stats", "outbox.sqlite", "--json")
+        let stats = try await driver.run("outbox", "stats", "outbox.sqlite", "--json")
         #expect(try stats.lines.map { $0["pending"]?.integer } == [4])
         #expect(stats.status == 0)
 
-        let list = try await bench.run("outbox", "list", "outbox.sqlite")
+        let list = try await driver.run("outbox", "list", "outbox.sqlite")
         #expect(
             try list.lines.map { $0["kind"]?.string } == ["registerDevice", "identify", "changeAttributes", "track"]
         )
         #expect(!list.output.contains("1990-04-01") && !list.output.contains("c-1"))
 
-        let values = try await bench.run("outbox", "list", "outbox.sqlite", "--values", "--limit", "3")
+        let values = try await driver.run("outbox", "list", "outbox.sqlite", "--values", "--limit", "3")
         #expect(try values.lines.count == 3)
         #expect(values.output.contains("1990-04-01"))
 
-        let verify = try await bench.run("outbox", "verify", "outbox.sqlite", "--json")
+        let verify = try await driver.run("outbox", "verify", "outbox.sqlite", "--json")
         #expect(try verify.lines.map { $0["sound"] } == [true])
         #expect(verify.status == 0)
     }
 
     @Test func `a run reports its own history and result, and not those of earlier runs`() async throws {
-        let steps = try Workbench.example("first-steps.ndjson").split(separator: "\n").map(String.init)
+        let steps = try CommandDriver.example("first-steps.ndjson").split(separator: "\n").map(String.init)
         let refused =
             #"{"id":"bad-1","subject":"installation-1","contact":"c-1","capturedAt":"2031-03-09T06:00:04.000Z","#
             + #""action":{"kind":"identify","identifiers":[{"kind":"email","value":"anna@example.com"}]}}"#
-        let sandbox = try bench.start(["sandbox"])
+        let sandbox = try driver.start(["sandbox"])
         let url = try #require(JSONValue(parsing: try await sandbox.firstLine())["url"]?.string)
-        let configuration = try bench.configuration()
-        let first = try await bench.run(
+        let configuration = try driver.configuration()
+        let first = try await driver.run(
             "send",
             "--config",
             configuration,
             input: (steps + [refused]).joined(separator: "\n"),
             sandbox: url
         )
-        let second = try await bench.run("send", "--config", configuration, "/dev/null", sandbox: url)
+        let second = try await driver.run("send", "--config", configuration, "/dev/null", sandbox: url)
         sandbox.send(SIGTERM)
         _ = try await sandbox.result()
         #expect(first.status == 1 && first.messages.contains("This run, on a new outbox:\n"))
@@ -79,24 +79,24 @@ import Testing
         )
     }
 
-    @Test func `a switch that is refused is not announced as done`() async throws {
-        try bench.write("steps.ndjson", Workbench.example("first-steps.ndjson"))
-        _ = try await bench.run("send", "--config", bench.configuration(), "--until-idle", "0", "steps.ndjson")
+    @Test func `does not announce a rejected switch as done`() async throws {
+        try driver.write("steps.ndjson", CommandDriver.example("first-steps.ndjson"))
+        _ = try await driver.run("send", "--config", driver.configuration(), "--until-idle", "0", "steps.ndjson")
         let news: JSONValue = [
             "adapter": "altcraft", "settings": ["apiUrl": "http://127.0.0.1:9/altcraft", "pixel": "shop"],
         ]
-        var json = try JSONValue(parsing: Workbench.example("one-provider.json")).object ?? [:]
+        var json = try JSONValue(parsing: CommandDriver.example("one-provider.json")).object ?? [:]
         var providers = json["providers"]?.object ?? [:]
         providers["news"] = news
         json["providers"] = .object(providers)
         json["routes"] = [["provider": "news", "mode": "live"]]
         json["onSwitch"] = "retarget"
-        try bench.write("next.json", JSONValue.object(json).text)
+        try driver.write("next.json", JSONValue.object(json).text)
         let line =
             #"{"id":"tag","subject":"installation-1","capturedAt":"2031-03-09T06:00:00.000Z","#
             + #""action":{"kind":"changeTags","tags":{"add":["vip"]}}}"#
-        _ = try await bench.run("send", "--config", "one.json", "--until-idle", "0", input: line)
-        let result = try await bench.run("send", "--config", "next.json", "--until-idle", "0")
+        _ = try await driver.run("send", "--config", "one.json", "--until-idle", "0", input: line)
+        let result = try await driver.run("send", "--config", "next.json", "--until-idle", "0")
         #expect(result.status == 78, "\(result.messages)")
         #expect(
             result.messages.hasPrefix("The configuration switches providers: removed: crm (5 pending); added: news; ")
@@ -105,53 +105,53 @@ import Testing
         #expect(result.messages.contains("Nothing was moved."))
     }
 
-    @Test func `a log tells each step and no value, and a level that is none is wrong usage`() async throws {
-        try bench.write("steps.ndjson", Workbench.example("first-steps.ndjson"))
-        let wrong = try await bench.run("send", "--config", bench.configuration(), "--log", "loud", "steps.ndjson")
+    @Test func `logs each step without values, and rejects an unknown log level`() async throws {
+        try driver.write("steps.ndjson", CommandDriver.example("first-steps.ndjson"))
+        let wrong = try await driver.run("send", "--config", driver.configuration(), "--log", "loud", "steps.ndjson")
         #expect(wrong.status == 64)
         #expect(wrong.messages.contains("trace, debug, info, notice, warning, error, critical"))
-        let told = try await bench.run(
+        let logged = try await driver.run(
             "send",
             "--config",
-            bench.configuration(),
+            driver.configuration(),
             "--until-idle",
             "0",
             "--log",
             "trace",
             "steps.ndjson"
         )
-        #expect(told.messages.contains(" info Patchbay: started\n"))
-        #expect(told.messages.contains(" trace Patchbay: request endpoint="))
-        #expect(!told.messages.contains("1990-04-01") && !told.messages.contains("c-1"))
+        #expect(logged.messages.contains(" info Patchbay: started\n"))
+        #expect(logged.messages.contains(" trace Patchbay: request endpoint="))
+        #expect(!logged.messages.contains("1990-04-01") && !logged.messages.contains("c-1"))
     }
 
-    @Test func `an erasure keeps to the limits of the configuration`() async throws {
-        try bench.write("steps.ndjson", Workbench.example("first-steps.ndjson"))
-        let text = try Workbench.example("one-provider.json")
-        _ = try await bench.run("send", "--config", bench.configuration(), "--until-idle", "0", "steps.ndjson")
+    @Test func `an erasure respects the limits of the configuration`() async throws {
+        try driver.write("steps.ndjson", CommandDriver.example("first-steps.ndjson"))
+        let text = try CommandDriver.example("one-provider.json")
+        _ = try await driver.run("send", "--config", driver.configuration(), "--until-idle", "0", "steps.ndjson")
         let limited = "\"outbox.sqlite\", \"limits\": { \"operations\": 4 }"
-        try bench.write("two.json", text.replacing("\"outbox.sqlite\"", with: limited))
-        _ = try await bench.run("erase", "--config", "two.json", "--subject", "other", "--until-idle", "0")
-        let stats = try #require(try await bench.run("outbox", "stats", "outbox.sqlite", "--json").lines.first)
+        try driver.write("two.json", text.replacing("\"outbox.sqlite\"", with: limited))
+        _ = try await driver.run("erase", "--config", "two.json", "--subject", "other", "--until-idle", "0")
+        let stats = try #require(try await driver.run("outbox", "stats", "outbox.sqlite", "--json").lines.first)
         #expect(stats["reasons"]?["dropped"] == ["engine.outbox.full": 1])
         #expect(stats["pending"] == 3 && stats["balances"] == true)
     }
 
-    @Test func `a bad line is named and the others are kept`() async throws {
-        let steps = try Workbench.example("first-steps.ndjson").split(separator: "\n").map(String.init)
+    @Test func `reports an invalid line and captures the others`() async throws {
+        let steps = try CommandDriver.example("first-steps.ndjson").split(separator: "\n").map(String.init)
         let input = [steps[0], "{\"id\":", steps[1]].joined(separator: "\n")
-        let result = try await bench.run("send", "--config", bench.configuration(), "--until-idle", "0", input: input)
+        let result = try await driver.run("send", "--config", driver.configuration(), "--until-idle", "0", input: input)
         #expect(result.status == 1)
         #expect(try result.lines.map { $0["id"]?.string } == ["op-1", "op-2"])
         #expect(result.messages.contains("standard input:2: error: The line is not JSON"))
     }
 
-    @Test func `Ctrl-C keeps what was captured and ends with 130`() async throws {
-        let steps = try Workbench.example("first-steps.ndjson").split(separator: "\n").map(String.init)
-        try bench.write("step.ndjson", steps[0] + "\n")
-        _ = try bench.configuration()
+    @Test func `Ctrl-C keeps the captured operations and exits with 130`() async throws {
+        let steps = try CommandDriver.example("first-steps.ndjson").split(separator: "\n").map(String.init)
+        try driver.write("step.ndjson", steps[0] + "\n")
+        _ = try driver.configuration()
         // A pipe that stays open: the command waits for more when the signal comes.
-        let result = try await bench.shell(
+        let result = try await driver.shell(
             """
             mkfifo pipe; "$PATCHBAY" send --config one.json < pipe > receipts & command=$!
             exec 3> pipe; cat step.ndjson >&3
@@ -161,35 +161,34 @@ import Testing
         )
         #expect(result.output == "130\n")
         #expect(result.messages.contains("provider  operations  pending\ncrm                1        1\n"))
-        #expect(try await bench.run("outbox", "verify", "outbox.sqlite").status == 0)
+        #expect(try await driver.run("outbox", "verify", "outbox.sqlite").status == 0)
     }
 
-    @Test func `an outbox that is not there or is something else is refused with 2`() async throws {
-        try bench.write("text.sqlite", "This is no database, and it is long enough to be looked at as one.\n")
+    @Test func `rejects a missing or unrecognized outbox file with exit status 2`() async throws {
+        try driver.write("text.sqlite", "This is no database, and it is long enough to be looked at as one.\n")
         for path in ["nothing.sqlite", ".", "text.sqlite"] {
             for command in ["stats", "list", "verify"] {
-                let result = try await bench.run("outbox", command, path)
+                let result = try await driver.run("outbox", command, path)
                 #expect(result.status == 2)
                 #expect(result.messages.contains(path == "." ? "is a folder" : path))
                 #expect(path != "text.sqlite" || result.messages.contains("is not an outbox"))
                 #expect(result.output.isEmpty)
             }
         }
-        #expect(try bench.read("text.sqlite").hasPrefix("This is no database"))
-        #expect(bench.files == ["text.sqlite"])
+        #expect(try driver.read("text.sqlite").hasPrefix("This is no database"))
+        #expect(driver.files == ["text.sqlite"])
     }
 
-    @Test func `what waits for a provider that the configuration names no more is told, with the remedy`() async throws
-    {
-        try bench.write("steps.ndjson", Workbench.example("first-steps.ndjson"))
-        _ = try await bench.run("send", "--config", bench.configuration(), "--until-idle", "0", "steps.ndjson")
-        let renamed = try bench.read("one.json").replacing("\"crm\"", with: "\"news\"")
-        try bench.write("two.json", renamed)
-        let sent = try await bench.run("send", "--config", "two.json", "--until-idle", "0")
+    @Test func `reports operations that wait for a removed provider, with the remedy`() async throws {
+        try driver.write("steps.ndjson", CommandDriver.example("first-steps.ndjson"))
+        _ = try await driver.run("send", "--config", driver.configuration(), "--until-idle", "0", "steps.ndjson")
+        let renamed = try driver.read("one.json").replacing("\"crm\"", with: "\"news\"")
+        try driver.write("two.json", renamed)
+        let sent = try await driver.run("send", "--config", "two.json", "--until-idle", "0")
         #expect(sent.status == 1)
-        let stats = try await bench.run("outbox", "stats", "outbox.sqlite")
-        let list = try await bench.run("outbox", "list", "outbox.sqlite")
-        let verify = try await bench.run("outbox", "verify", "outbox.sqlite")
+        let stats = try await driver.run("outbox", "stats", "outbox.sqlite")
+        let list = try await driver.run("outbox", "list", "outbox.sqlite")
+        let verify = try await driver.run("outbox", "verify", "outbox.sqlite")
         #expect(verify.status == 0)
         for text in [sent.messages, stats.output, list.messages, verify.messages] {
             #expect(text.contains("engine.provider.unconfigured"))
@@ -197,31 +196,31 @@ import Testing
         }
     }
 
-    @Test func `a file that is no outbox is not taken for one`() async throws {
+    @Test func `does not overwrite a file that is not an outbox`() async throws {
         let text = String(repeating: "This is my thesis.\n", count: 500)
-        try bench.write("outbox.sqlite", text)
-        let result = try await bench.run("send", "--config", bench.configuration(), "--until-idle", "0")
+        try driver.write("outbox.sqlite", text)
+        let result = try await driver.run("send", "--config", driver.configuration(), "--until-idle", "0")
         #expect(result.status == 2)
         #expect(result.messages.contains("outbox.sqlite is not an outbox"))
-        #expect(try bench.read("outbox.sqlite") == text)
+        #expect(try driver.read("outbox.sqlite") == text)
     }
 
-    @Test func `a file of operations that is not there is refused with 2`() async throws {
-        let result = try await bench.run("send", "--config", bench.configuration(), "nothing.ndjson")
+    @Test func `rejects a missing operations file with exit status 2`() async throws {
+        let result = try await driver.run("send", "--config", driver.configuration(), "nothing.ndjson")
         #expect(result.status == 2)
         #expect(result.messages.contains("cannot open nothing.ndjson"))
     }
 
-    @Test func `settings and faults of the sandbox are checked before it starts`() async throws {
-        try bench.write("settings.json", "{\"nobody\": {}}")
-        let settings = try await bench.run("sandbox", "--settings", "settings.json")
+    @Test func `validates sandbox settings and faults before the sandbox starts`() async throws {
+        try driver.write("settings.json", "{\"unknown\": {}}")
+        let settings = try await driver.run("sandbox", "--settings", "settings.json")
         #expect(settings.status == 78)
         #expect(settings.messages.contains("There is no adapter of this name"))
-        try bench.write("faults.json", "[{\"effect\": \"explode\"}]")
-        let faults = try await bench.run("sandbox", "--faults", "faults.json")
+        try driver.write("faults.json", "[{\"effect\": \"explode\"}]")
+        let faults = try await driver.run("sandbox", "--faults", "faults.json")
         #expect(faults.status == 2)
         #expect(faults.output.isEmpty)
-        try bench.write("broken.json", "{")
-        #expect(try await bench.run("sandbox", "--settings", "broken.json").status == 78)
+        try driver.write("broken.json", "{")
+        #expect(try await driver.run("sandbox", "--settings", "broken.json").status == 78)
     }
 }

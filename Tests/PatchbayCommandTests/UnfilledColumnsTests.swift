@@ -1,28 +1,28 @@
 import Testing
 
-/// A blank cell may overwrite what the vendor has, so columns that nothing in the source can fill are not written.
-@Suite("Columns that nothing fills") struct UnfilledColumnsTests {
-    private let bench: Workbench
+/// A blank cell may overwrite the vendor's value, so columns that nothing in the source can fill are not written.
+@Suite("Unfilled columns") struct UnfilledColumnsTests {
+    private let driver: CommandDriver
     private static let export = "Contact Key,Email Address,First Name\nk-1,ana@mail.example,\nk-2,bo@mail.example,Bo\n"
 
     init() throws {
-        bench = try Workbench()
-        try bench.write("in.csv", Self.export)
+        driver = try CommandDriver()
+        try driver.write("in.csv", Self.export)
     }
 
     private func migrate(_ command: String, _ more: String..., input: String? = nil) async throws -> CommandRun.Result {
-        try await bench.start(
+        try await driver.start(
             ["migrate", command, "--from", "salesforce.contacts", "--to", "des.contacts"] + more,
             input: input
         ).result()
     }
 
     private func header(_ name: String = "out.csv") throws -> [String] {
-        let line = try bench.read(name).split(whereSeparator: \.isNewline).first ?? ""
+        let line = try driver.read(name).split(whereSeparator: \.isNewline).first ?? ""
         return line.split(separator: ",").map { String($0).replacing("\"", with: "") }
     }
 
-    @Test func `the plan names them, and the output lacks them`() async throws {
+    @Test func `the plan lists unfilled columns and the output omits them`() async throws {
         let plan = try await migrate("plan", "--in", "in.csv")
         #expect(plan.output.contains("Columns that nothing in the source can fill are not written: "))
         #expect(plan.output.contains("City") && plan.output.contains("also with a blank one"))
@@ -39,22 +39,22 @@ import Testing
         (#"{"mapping": [{"rename": "attributes.given_name", "to": "attributes.city"}]}"#, "City"),
         (#"{"mapping": [{"default": "subscriptions.email", "value": "unsubscribed"}]}"#, "Opt-In"),
     ])
-    func `a setting or a rule that fills a column keeps it`(_ settings: String, _ column: String) async throws {
-        try bench.write("settings.json", settings)
+    func `keeps a column that a setting or a mapping rule fills`(_ settings: String, _ column: String) async throws {
+        try driver.write("settings.json", settings)
         let run = try await migrate("apply", "--in", "in.csv", "--out", "out.csv", "--settings", "settings.json")
         #expect(run.status == 0, "\(run.messages)")
         #expect(try header().contains(column))
         #expect(try header().contains("First Name") == !settings.contains("rename"))
     }
 
-    @Test func `a pipe cannot be read ahead, so every column is written`() async throws {
+    @Test func `writes every column if the input is a pipe`() async throws {
         let run = try await migrate("apply", "--in", "-", "--out", "out.csv", input: Self.export)
         #expect(try header().contains("City"))
         #expect(run.messages.contains("Use --in FILE to leave such columns out."))
     }
 
-    @Test func `a named pipe is opened once`() async throws {
-        let run = try await bench.shell(
+    @Test func `opens a named pipe once`() async throws {
+        let run = try await driver.shell(
             """
             mkfifo pipe; cat in.csv > pipe & writer=$!
             "$PATCHBAY" migrate apply --from salesforce.contacts --to des.contacts --in pipe --out out.csv
@@ -73,13 +73,13 @@ import Testing
         """
 
     private func migrateLines(_ command: String, _ more: String...) async throws -> CommandRun.Result {
-        try await bench.start(
+        try await driver.start(
             ["migrate", command, "--from", "neutral.contacts", "--to", "des.contacts", "--in", "in.ndjson"] + more
         ).result()
     }
 
-    @Test func `the records of a source without a header decide it`() async throws {
-        try bench.write("in.ndjson", Self.lines)
+    @Test func `determines unfilled columns from the records of a source without a header`() async throws {
+        try driver.write("in.ndjson", Self.lines)
         let plan = try await migrateLines("plan")
         #expect(plan.output.contains("Columns that nothing in the source can fill are not written: "))
         #expect(!plan.output.contains("First Name,") && plan.output.contains("City"))
@@ -94,30 +94,30 @@ import Testing
         (#"[{"rename": "attributes.given_name", "to": "attributes.city"}]"#, ["E-Mail", "externalId", "City"]),
         (#"[{"remove": "attributes.given_name"}]"#, ["E-Mail", "externalId"]),
     ])
-    func `mapping rules decide it, too`(_ rules: String, _ columns: [String]) async throws {
-        try bench.write("in.ndjson", Self.lines)
-        try bench.write("settings.json", #"{"mapping": \#(rules)}"#)
+    func `considers mapping rules for unfilled columns`(_ rules: String, _ columns: [String]) async throws {
+        try driver.write("in.ndjson", Self.lines)
+        try driver.write("settings.json", #"{"mapping": \#(rules)}"#)
         _ = try await migrateLines("apply", "--out", "out.csv", "--settings", "settings.json")
         #expect(try header() == columns)
     }
 
-    @Test func `a rejected record is reported as usual`() async throws {
-        try bench.write("in.ndjson", Self.lines + "{\"identifiers\": 5}\n")
+    @Test func `reports rejected records as usual`() async throws {
+        try driver.write("in.ndjson", Self.lines + "{\"identifiers\": 5}\n")
         let run = try await migrateLines("apply", "--out", "out.csv", "--rejects", "rejects.ndjson")
         #expect(run.status == 1 && run.messages.contains("1 rejected"), "\(run.messages)")
         #expect(try header() == ["E-Mail", "externalId", "First Name"])
     }
 
-    @Test func `a file without them can be split`() async throws {
+    @Test func `splits a file without the unfilled columns`() async throws {
         _ = try await migrate("apply", "--in", "in.csv", "--out", "out.csv")
         let split = ["migrate", "split", "--to", "des.contacts", "out.csv", "--size", "70"]
-        let result = try await bench.start(split).result()
+        let result = try await driver.start(split).result()
         #expect(result.status == 0, "\(result.messages)")
         #expect(try header("out.1.csv") == header() && header("out.2.csv") == header())
         for other in ["City,E-Mail\nTurku,ana@mail.example\n", "\nE-Mail,externalId\nana@mail.example,k-1\n"] {
-            try bench.write("other.csv", other)
+            try driver.write("other.csv", other)
             let split = ["migrate", "split", "--to", "des.contacts", "other.csv", "--size", "70"]
-            #expect(try await bench.start(split).result().status != 0)
+            #expect(try await driver.start(split).result().status != 0)
         }
     }
 }

@@ -5,10 +5,10 @@ import Testing
 @Suite("Command line") struct UsageTests {
     struct Row: CustomTestStringConvertible {
         let line: [String]
-        let says: [String]
+        let expectedTexts: [String]
 
-        init(_ line: String, _ says: String...) {
-            (self.line, self.says) = (line.split(separator: " ").map(String.init), says)
+        init(_ line: String, _ expectedTexts: String...) {
+            (self.line, self.expectedTexts) = (line.split(separator: " ").map(String.init), expectedTexts)
         }
 
         var testDescription: String { (["patchbay"] + line).joined(separator: " ") }
@@ -35,7 +35,7 @@ import Testing
         ),
         Row("faults 9-3", "SEEDS must be a number or FIRST-LAST, from 1."),
         Row("sandbox --port 70000", "Option --port: N must be a whole number from 0 to 65535."),
-        Row("sandbox --vendor nobody", "--vendor: unknown adapter \"nobody\". Adapters: "),
+        Row("sandbox --vendor unknown", "--vendor: unknown adapter \"unknown\". Adapters: "),
         Row(
             "migrate apply --from neutral.contact --to neutral.contacts",
             "unknown format \"neutral.contact\". Did you mean neutral.contacts?"
@@ -49,39 +49,42 @@ import Testing
         Row("help chek", "Did you mean \"patchbay check\"?"),
     ]
 
-    @Test(arguments: mistakes) func `a mistake ends with 64 and says all that is wrong`(_ row: Row) async throws {
-        let result = try await Workbench().start(row.line).result()
+    @Test(arguments: mistakes) func `a usage error exits with 64 and reports every mistake`(_ row: Row) async throws {
+        let result = try await CommandDriver().start(row.line).result()
         #expect(result.status == 64)
         #expect(result.output.isEmpty)
-        for text in row.says { #expect(result.messages.contains(text)) }
+        for text in row.expectedTexts { #expect(result.messages.contains(text)) }
     }
 
-    @Test func `a word after two hyphens is no flag`() async throws {
-        let result = try await Workbench().run("check", "--", "--json")
+    @Test func `treats a word after -- as an argument, not an option`() async throws {
+        let result = try await CommandDriver().run("check", "--", "--json")
         #expect(result.status == 2)
         #expect(result.messages.contains("cannot open --json: No such file or directory."))
     }
 
-    @Test func `the version is that of the changelog`() async throws {
-        let result = try await Workbench().run("--version")
+    @Test func `prints the version of the changelog`() async throws {
+        let result = try await CommandDriver().run("--version")
         #expect(result.status == 0)
-        let changelog = try String(contentsOf: Workbench.house.appending(path: "CHANGELOG.md"), encoding: .utf8)
+        let changelog = try String(
+            contentsOf: CommandDriver.repository.appending(path: "CHANGELOG.md"),
+            encoding: .utf8
+        )
         let version = try #require(changelog.split(separator: "## [").dropFirst().first?.prefix { $0 != "]" })
         #expect(result.output == "patchbay \(version)\n")
     }
 
     @Test(arguments: [("erase", "subject to erase"), ("outbox consent", "Subject to look up")])
-    func `a subject that is asked about is no default for operations`(
+    func `help for a command's own subject does not call it a default for operations`(
         _ command: String,
         _ summary: String
     ) async throws {
-        let result = try await Workbench().start(["help"] + command.split(separator: " ").map(String.init)).result()
+        let result = try await CommandDriver().start(["help"] + command.split(separator: " ").map(String.init)).result()
         #expect(result.output.contains(summary))
         #expect(!result.output.contains("that name none"))
     }
 
-    @Test func `the reference has every command as Markdown`() async throws {
-        let result = try await Workbench().run("help", "--markdown")
+    @Test func `the reference lists every command as Markdown`() async throws {
+        let result = try await CommandDriver().run("help", "--markdown")
         #expect(result.output.contains("### patchbay outbox rejects list\n"))
         #expect(result.output.contains("| `--config FILE` | yes | Configuration file |"))
     }

@@ -35,7 +35,7 @@ struct Echo: VendorSimulator {
 }
 
 /// A sandbox with the echo vendor, and a transport to it.
-struct EchoBench {
+struct EchoFixture {
     let server: SandboxServer
     let transport = HTTPTransport()
 
@@ -44,7 +44,7 @@ struct EchoBench {
         server = try SandboxServer.start([Echo()], faults: faults) { Instant(milliseconds: 0) }
     }
 
-    /// Sends to the vendor, by default with ample time.
+    /// Sends a request to the vendor, by default with a long timeout.
     func send(
         _ method: String,
         _ path: String = "/v1/x",
@@ -58,8 +58,8 @@ struct EchoBench {
         return await transport.send(request, timeout: timeout)
     }
 
-    /// How many requests the vendor's log shows, processed or not.
-    func stagedCaptures() async throws -> Int {
+    /// Returns the number of requests in the vendor's log, processed or not.
+    func requestCount() async throws -> Int {
         let log = await transport.send(WireRequest("GET", server.url + "/sandbox/log"), timeout: .seconds(60))
         return try #require(log.reply).body.count { $0 == 0x0A }
     }

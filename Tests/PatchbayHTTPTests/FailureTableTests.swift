@@ -5,12 +5,12 @@ import Testing
 
 @testable import PatchbayHTTP
 
-@Suite("What a URLSession failure says") struct FailureTableTests {
-    @Test func `no code stands twice`() {
+@Suite("Failure table of URLSession") struct FailureTableTests {
+    @Test func `lists no code twice`() {
         #expect(Set(FailureTable.rows.map(\.code.rawValue)).count == FailureTable.rows.count)
     }
 
-    @Test func `no failure of the system says that we kept the request back`() {
+    @Test func `no URLSession failure counts as a wire fault`() {
         #expect(FailureTable.rows.allSatisfy { $0.failure.fault == nil })
         #expect(FailureTable.rows.allSatisfy { WireFault(rawValue: $0.failure.code) == nil })
     }

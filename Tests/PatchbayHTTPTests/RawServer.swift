@@ -1,6 +1,6 @@
 import Foundation
 
-/// Listens on 127.0.0.1, reads one request, and writes what it likes for as long as somebody takes it.
+/// Listens on 127.0.0.1, reads one request, and writes arbitrary bytes until the client closes the connection.
 final class RawServer: Sendable {
     struct Failed: Error {}
 
@@ -29,8 +29,8 @@ final class RawServer: Sendable {
 
     var url: String { "http://127.0.0.1:\(port)/x" }
 
-    /// Takes one request, writes `head`, then `piece` again and again with a pause before each, until the other side
-    /// hangs up or `limit` bytes are written; how many were.
+    /// Reads one request, writes `head`, and then repeats `piece` with a pause before each, until the other side closes
+    /// the connection or `limit` bytes are written. Returns the number of bytes written.
     func answer(_ head: String, then piece: [UInt8], pause: UInt32 = 0, limit: Int, seconds: Double = 3_600) async
         -> Int
     {

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Listens on `::1` alone, takes one request, and closes without an answer.
+/// Listens only on `::1`, reads one request, and closes without an answer.
 struct SilentListener {
     struct Failed: Error {}
 
@@ -33,8 +33,8 @@ struct SilentListener {
         port = UInt16(bigEndian: address.sin6_port)
     }
 
-    /// Waits for a request, reads what is there, and closes; the number of bytes that came.
-    func takeOne() -> Int {
+    /// Waits for a request, reads it, closes the connection, and returns the number of bytes read.
+    func readOneRequest() -> Int {
         let connection = accept(socket, nil, nil)
         var bytes = [UInt8](repeating: 0, count: 1 << 16)
         let count = recv(connection, &bytes, bytes.count, 0)

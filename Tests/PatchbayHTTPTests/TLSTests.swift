@@ -18,7 +18,7 @@ import Testing
         #expect(outcome == .failed(TransportFailure(.notSent, code)))
     }
 
-    @Test func `a server with a good certificate replies, and an authority that is not trusted is refused`()
+    @Test func `accepts a server with a valid certificate and refuses an untrusted authority`()
         async throws
     {
         let server = try TLSServer("good")
@@ -27,20 +27,20 @@ import Testing
         #expect(outcome == .failed(TransportFailure(.notSent, "certificateRefused")))
     }
 
-    @Test func `a handshake without a reply ends at the deadline, not sent`() async throws {
+    @Test func `an unanswered handshake ends at the timeout as not sent`() async throws {
         let server = try TLSServer("silent")
         let outcome = await server.transport.send(server.request, timeout: .milliseconds(500))
         #expect(outcome == .failed(TransportFailure(.notSent, "timedOut")))
     }
 
-    @Test func `an authentication challenge is a reply`() async throws {
+    @Test func `returns an authentication challenge as a reply`() async throws {
         let server = try TLSServer("basic")
         let reply = try #require(await server.transport.send(server.request, timeout: .seconds(60)).reply)
         #expect(reply.status == 401 && reply[header: "WWW-Authenticate"] == #"Basic realm="test""#)
         #expect(reply.body == server.firstLine)
     }
 
-    @Test func `a proxy carries requests to other machines, and none to this one`() async throws {
+    @Test func `uses the proxy for other machines and not for this one`() async throws {
         let proxy = try TLSServer("proxy")
         let settings = HTTPSettings(
             proxy: "http://127.0.0.1:\(proxy.port)",
@@ -52,13 +52,13 @@ import Testing
         let server = try TLSServer("good")
         let toServer = HTTPSettings(proxy: "http://127.0.0.1:1", certificateAuthorities: server.authorities)
         #expect(await HTTPTransport(toServer).send(server.request, timeout: .seconds(60)).reply != nil)
-        let echo = try EchoBench().server
+        let echo = try EchoFixture().server
         let plain = WireRequest("GET", "http://127.0.0.1:\(echo.port)/echo/x")
         #expect(await HTTPTransport(toServer).send(plain, timeout: .seconds(60)).reply != nil)
     }
 
-    @Test func `a proxy that refuses has not sent the request`() async throws {
-        let echo = try EchoBench().server
+    @Test func `reports a request that the proxy refuses as not sent`() async throws {
+        let echo = try EchoFixture().server
         let transport = HTTPTransport(proxy: "http://127.0.0.1:\(echo.port)")
         let outcome = await transport.send(WireRequest("POST", "https://vendor.example/x"), timeout: .seconds(60))
         #expect(outcome == .failed(TransportFailure(.notSent, "proxyRefused")))

@@ -3,7 +3,7 @@ import Testing
 
 @Suite("Delimited text")
 struct DelimitedTests {
-    /// One record or fault in a form that compares.
+    /// A record or fault in a comparable form.
     private struct Seen: Equatable, CustomStringConvertible {
         var number: Int
         var line: Int
@@ -43,20 +43,20 @@ struct DelimitedTests {
     ]
 
     @Test(arguments: readings)
-    func `a text is read as its records`(text: String, records: [[String]]) {
+    func `reads text as records`(text: String, records: [[String]]) {
         let seen = read(Array(text.utf8), Self.plain)
         #expect(seen.map(\.fields) == records)
         #expect(seen.allSatisfy { $0.fault == nil })
         #expect(seen.map(\.number) == Array(0..<records.count).map { $0 + 1 })
     }
 
-    @Test func `a record knows its line and its bytes as they stood`() {
+    @Test func `a record has its line and its original bytes`() {
         let seen = read(Array("\u{FEFF}a,b\r\n\n\"c\nd\",\"e\"\"\"\nf".utf8), Self.plain)
         #expect(seen.map(\.line) == [1, 3, 5])
         #expect(seen.map { String(decoding: $0.bytes, as: UTF8.self) } == ["a,b\r\n", "\"c\nd\",\"e\"\"\"\n", "f"])
     }
 
-    @Test func `the header is kept apart and records count from one`() throws {
+    @Test func `separates the header and numbers records from one`() throws {
         var reader = DelimitedReader(dialect: .commaSeparated)
         reader.append(Array("Email,Name\r\na@example.com,Ann\r\n".utf8))
         reader.finish()
@@ -70,7 +70,7 @@ struct DelimitedTests {
         #expect(reader.next() == nil)
     }
 
-    @Test func `a header that can't be read is a fault, and no record takes its place`() throws {
+    @Test func `reports an unreadable header and does not use a record instead`() throws {
         var reader = DelimitedReader(dialect: .commaSeparated)
         reader.append(Array("\"Email\"x,Name\r\na,b\r\n".utf8))
         reader.finish()
@@ -83,7 +83,7 @@ struct DelimitedTests {
         #expect(try reader.next()?.get().number == 1)
     }
 
-    @Test func `without quotes in the dialect a quote is a character`() {
+    @Test func `a quote is an ordinary character in a dialect without quoting`() {
         let dialect = DelimitedDialect(delimiter: UInt8(ascii: "\t"), quoting: .never, hasHeader: false)
         #expect(
             read(Array("\"a\tb\"\n5\" pipe\t\"\"\n".utf8), dialect).map(\.fields) == [
@@ -94,7 +94,7 @@ struct DelimitedTests {
 
     // MARK: Faults
 
-    @Test func `text after a closing quote costs its row only`() {
+    @Test func `text after a closing quote invalidates only its row`() {
         let seen = read(Array("a,b\n1,\"x\"y,3\nc,d\n\"x\" ,y\n\"z\"\r".utf8), Self.plain)
         #expect(
             seen == [
@@ -107,7 +107,7 @@ struct DelimitedTests {
         )
     }
 
-    @Test func `a quote that is never closed costs its row only`() {
+    @Test func `an unclosed quote invalidates only its row`() {
         let seen = read(Array("1,\"a\n2,b\n3,c".utf8), Self.plain)
         #expect(
             seen == [
@@ -118,21 +118,21 @@ struct DelimitedTests {
         )
     }
 
-    @Test func `a quote that the quote of a later row seems to close costs its row only`() {
+    @Test func `a quote that a later row seems to close invalidates only its row`() {
         let seen = read(Array("1,\"a\n2,b\n3,\"c\"\n4,d\n".utf8), Self.plain)
         #expect(seen.map(\.fault) == [.textAfterQuote, nil, nil, nil])
         #expect(seen.map(\.fields) == [[], ["2", "b"], ["3", "c"], ["4", "d"]])
         #expect(seen.map(\.line) == [1, 2, 3, 4])
     }
 
-    @Test func `a good field over several lines before the bad quote stays in its row`() {
+    @Test func `a multiline field before an unclosed quote stays in its row`() {
         let seen = read(Array("\"a\nb\",\"c\nd,e\n".utf8), Self.plain)
         #expect(seen.map(\.fault) == [.unterminatedQuote, nil])
         #expect(seen.map(\.line) == [1, 3])
         #expect(seen.map { String(decoding: $0.bytes, as: UTF8.self) } == ["\"a\nb\",\"c\n", "d,e\n"])
     }
 
-    @Test func `a quote that reaches the record limit costs its row only`() {
+    @Test func `an unclosed quote that reaches the record limit invalidates only its row`() {
         let rows = (0..<50).map { "\($0),value\n" }.joined()
         let seen = read(Array(("x,\"y\n" + rows).utf8), Self.plain, limit: 64)
         #expect(seen.first?.fault == .unterminatedQuote)
@@ -140,7 +140,7 @@ struct DelimitedTests {
         #expect(seen.count == 51)
     }
 
-    @Test func `a record over the limit is passed over`() {
+    @Test func `skips a record over the limit`() {
         let long = String(repeating: "x", count: 100)
         let seen = read(
             Array("a,b\n1,\(long)\nc,d\n\"\(long)\nc,d\n\"e\nf\",\(long)\ng,h\n\(long)".utf8),
@@ -161,14 +161,14 @@ struct DelimitedTests {
         #expect(seen.map { $0.fault == nil } == [fits])
     }
 
-    @Test func `a field that is not UTF-8 is a fault with its bytes`() {
+    @Test func `reports a field that is not UTF-8 with its bytes`() {
         let bytes: [UInt8] = [0x61, 0x2C, 0xE9, 0x2C, 0x62, 0x0A]
         let seen = read(bytes + Array("c,d,e\n".utf8), Self.plain)
         #expect(seen.first == Seen(number: 1, line: 1, fault: .invalidUTF8, field: 2, bytes: bytes))
         #expect(seen.last?.fields == ["c", "d", "e"])
     }
 
-    @Test func `a fault says what, where and how to mend, and not the text`() {
+    @Test func `describes a fault with place and remedy and without the text`() {
         var reader = DelimitedReader(dialect: Self.plain)
         reader.append(Array("ok\nx,\"secret\"y\n".utf8))
         reader.finish()
@@ -193,7 +193,7 @@ struct DelimitedTests {
     ]
 
     @Test(arguments: tricky, [16, 1000])
-    func `every split gives the same records`(text: String, limit: Int) {
+    func `reads the same records from any split into chunks`(text: String, limit: Int) {
         let bytes = Array(text.utf8)
         let whole = read(bytes, Self.plain, limit: limit)
         #expect(whole.count > 0)
@@ -206,7 +206,7 @@ struct DelimitedTests {
     }
 
     @Test(arguments: tricky)
-    func `the bytes of records and faults are the input, without blank lines and mark`(text: String) {
+    func `records and faults cover all input bytes except blank lines and the byte-order mark`(text: String) {
         let seen = read(Array(text.utf8), Self.plain)
         let kept = seen.flatMap(\.bytes)
         let expected = Array(text.utf8).dropFirst(text.utf8.starts(with: [0xEF, 0xBB, 0xBF]) ? 3 : 0)
@@ -236,7 +236,7 @@ struct DelimitedTests {
     ]
 
     @Test(arguments: writings)
-    func `a record is written as its dialect says`(quoting: DelimitedDialect.Quoting, fields: [String], text: String?) {
+    func `writes a record in its dialect`(quoting: DelimitedDialect.Quoting, fields: [String], text: String?) {
         var writer = DelimitedWriter(
             dialect: DelimitedDialect(quoting: quoting, lineEnding: .lineFeed, hasHeader: false)
         )
@@ -252,7 +252,7 @@ struct DelimitedTests {
         }
     }
 
-    @Test func `mark, header and line ends are written as the dialect says`() throws {
+    @Test func `writes byte-order mark, header and line ends of the dialect`() throws {
         var dialect = DelimitedDialect.commaSeparated
         dialect.hasByteOrderMark = true
         var writer = DelimitedWriter(dialect: dialect)
@@ -270,7 +270,7 @@ struct DelimitedTests {
         arguments: [DelimitedDialect.Quoting.always, .whenNeeded, .never],
         [DelimitedDialect.LineEnding.lineFeed, .carriageReturnLineFeed]
     )
-    func `what was written is read back`(quoting: DelimitedDialect.Quoting, lineEnding: DelimitedDialect.LineEnding) {
+    func `reads back every written record`(quoting: DelimitedDialect.Quoting, lineEnding: DelimitedDialect.LineEnding) {
         var random = SplitMix(state: 20_260_101)
         let pieces = [
             "a", "\"", ",", ";", "\t", "\n", "\r", "\r\n", "é", "😀", "\u{FEFF}", " ", "0", "\u{0}", "''", "\u{2028}",
@@ -306,7 +306,7 @@ struct DelimitedTests {
         #expect(written > 50)
     }
 
-    // MARK: Tools
+    // MARK: Helpers
 
     private func read(
         _ bytes: [UInt8],
@@ -348,7 +348,7 @@ struct DelimitedTests {
     }
 }
 
-/// A small generator with a fixed sequence for a seed.
+/// A random number generator with a fixed sequence for a seed (SplitMix64).
 private struct SplitMix: RandomNumberGenerator {
     var state: UInt64
 

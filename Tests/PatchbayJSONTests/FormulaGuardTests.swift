@@ -7,7 +7,7 @@ import Testing
         "=1,=2", "é=",
     ]
 
-    @Test(arguments: texts) func `what is guarded is no formula, and comes back`(_ text: String) {
+    @Test(arguments: texts) func `a guarded text is not a formula and can be restored`(_ text: String) {
         let guarded = FormulaGuard.guarded(text)
         #expect(guarded.unicodeScalars.first.map { !"=+-@\t\r".unicodeScalars.contains($0) } ?? true)
         #expect(FormulaGuard.unguarded(guarded) == text)
@@ -18,7 +18,7 @@ import Testing
     }
 
     @Test(arguments: [DelimitedDialect.Quoting.whenNeeded, .always], [",", ";", "\t"])
-    func `a guarded record has the same fields, each with its guard`(
+    func `guarding a record guards each of its fields`(
         _ quoting: DelimitedDialect.Quoting,
         _ delimiter: String
     ) throws {
@@ -39,7 +39,7 @@ import Testing
         }
     }
 
-    @Test func `without quotes a quote is an ordinary character`() {
+    @Test func `guards a quote as an ordinary character in a dialect without quoting`() {
         var dialect = DelimitedDialect()
         dialect.quoting = .never
         let guarded = FormulaGuard.guarded(Array("\"a,=1,\"=2".utf8), in: dialect)

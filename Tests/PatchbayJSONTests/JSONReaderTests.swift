@@ -5,7 +5,7 @@ import Testing
 struct JSONReaderTests {
     // MARK: Values
 
-    @Test func `a value keeps its order, its numbers' text and what its escapes mean`() throws {
+    @Test func `keeps member order and number text and decodes escapes`() throws {
         let value = try JSONValue(
             parsing: #"{"b":[1.0,-0],"a":"\u0041\ud83d\ude00\n\/\u00e9\u20ac","c":{"d":null,"e":true}}"#
         )
@@ -27,7 +27,7 @@ struct JSONReaderTests {
     ]
 
     @Test(arguments: hostile)
-    func `writer, reader, writer gives the same bytes`(text: String) throws {
+    func `writing, reading and writing again gives the same bytes`(text: String) throws {
         let value: JSONValue = ["name": .string(text), "list": [.string(text), .string(text + text)]]
         for style in [value.text, value.prettyText] {
             let read = try JSONValue(parsing: style)
@@ -38,9 +38,9 @@ struct JSONReaderTests {
         #expect(asName.object?[text] == 1)
     }
 
-    /// Every escape at every place of a string relative to the eight-byte words that the reader scans by.
+    /// Tests every escape at every position of a string relative to the eight-byte words that the reader scans.
     @Test(arguments: 0..<20)
-    func `a byte that ends plain text is found wherever it stands`(padding: Int) throws {
+    func `finds an escape or invalid byte at any position in a string`(padding: Int) throws {
         let before = String(repeating: "a", count: padding)
         for (written, meant) in [
             (#"\""#, "\""), (#"\\"#, "\\"), ("é", "é"), (#"\u00e9"#, "é"), ("𝄞", "𝄞"), (" ", " "), ("\u{7F}", "\u{7F}"),
@@ -73,7 +73,7 @@ struct JSONReaderTests {
     ]
 
     @Test(arguments: places)
-    func `an error says exactly where`(text: String, expected: JSONError) {
+    func `an error has its exact position`(text: String, expected: JSONError) {
         #expect(failure(Array(text.utf8)) == expected)
     }
 
@@ -82,7 +82,7 @@ struct JSONReaderTests {
         #expect(failure(slice)?.offset == 3)
     }
 
-    @Test func `a hundred thousand brackets are an error and no crash`() {
+    @Test func `100,000 nested brackets cause an error and no crash`() {
         let open = [UInt8](repeating: UInt8(ascii: "["), count: 100_000)
         #expect(failure(open)?.code == .tooDeep)
         #expect(failure(open)?.offset == 512)
@@ -94,7 +94,7 @@ struct JSONReaderTests {
         #expect(skipped == 0..<200_000)
     }
 
-    @Test func `the deepest tree that is allowed can be built, walked and freed on a small stack`() async throws {
+    @Test func `builds, walks and frees the deepest allowed tree on a small stack`() async throws {
         let text = String(repeating: "[", count: 2048) + String(repeating: "]", count: 2048)
         let same = try await Task { try JSONValue(parsing: text, maximumDepth: 2048).canonical.text }.value
         #expect(same == text)
@@ -103,7 +103,7 @@ struct JSONReaderTests {
     // MARK: Names
 
     @Test(arguments: [2, 15, 16, 17, 18, 400])
-    func `a name that comes twice is refused in objects of any size`(count: Int) {
+    func `refuses a duplicate name in objects of any size`(count: Int) {
         let names = (0..<count).map { "name\($0)" }
         func text(_ names: [String]) -> [UInt8] {
             Array(("{" + names.map { "\"\($0)\":1" }.joined(separator: ",") + "}").utf8)
@@ -116,19 +116,19 @@ struct JSONReaderTests {
         #expect(failure(text(names + ["Name0", ""])) == nil)
     }
 
-    @Test func `a name may come again in another object`() {
+    @Test func `accepts the same name in different objects`() {
         #expect(failure(Array(#"{"a":{"a":[{"a":1},{"a":2}]},"b":{"a":1}}"#.utf8)) == nil)
         #expect(failure(Array(#"{"a":{"b":1},"b":2,"a":3}"#.utf8))?.code == .duplicateName)
     }
 
-    @Test func `canonically equivalent names are two names`() throws {
+    @Test func `treats canonically equivalent names as different`() throws {
         let value = try JSONValue(parsing: "{\"\u{E9}\":1,\"e\u{301}\":2}")
         #expect(value["\u{E9}"] == 1)
         #expect(value["e\u{301}"] == 2)
     }
 
     @Test(arguments: [0, 30])
-    func `the last value wins at the first place when asked for`(others: Int) throws {
+    func `keepLast keeps the last value at the first position`(others: Int) throws {
         let more = (0..<others).map { ",\"n\($0)\":0" }.joined()
         let value = try JSONValue(parsing: "{\"a\":1,\"b\":2\(more),\"\\u0061\":3}", duplicateNames: .keepLast)
         #expect(value.object?.names.prefix(2) == ["a", "b"])
@@ -138,7 +138,7 @@ struct JSONReaderTests {
 
     // MARK: Tokens
 
-    @Test func `the tokens come in order with their text and places`() throws {
+    @Test func `returns the tokens in order with text and position`() throws {
         let text = #" {"a" : [1, "x\n", true, null, {}], "b": -2.50 } "#
         var seen: [String] = []
         try JSONReader.read(text.utf8) { reader in
@@ -156,7 +156,7 @@ struct JSONReaderTests {
         )
     }
 
-    @Test func `a bulk path picks members and passes over the rest`() throws {
+    @Test func `selects members by token and skips the rest`() throws {
         let text = #"{"skip":{"deep":[1,{"id":"no"}]},"id":"yes","raw":{"k": [1.0, 2]},"n":-9223372036854775808}"#
         var id: String?
         var raw: [UInt8] = []
@@ -184,7 +184,7 @@ struct JSONReaderTests {
         #expect(number == .min)
     }
 
-    @Test func `a value is the one whose first token was taken, or the next`() throws {
+    @Test func `reads a value from its first token or from the next`() throws {
         let elements = try JSONReader.read("[1, [2, 3], {\"a\": 4}]".utf8) { reader in
             var elements: [JSONValue] = []
             _ = try reader.next()
@@ -194,14 +194,14 @@ struct JSONReaderTests {
         #expect(elements == [1, [2, 3], ["a": 4]])
     }
 
-    @Test func `skipping checks what it skips`() {
+    @Test func `skipValue validates the skipped value`() {
         for text in [#"{"a":[1,{"b":01}]}"#, #"{"a":["\ud800"]}"#, #"{"a":{"b":1,"b":2}}"#, #"{"a":[1"#] {
             let range = JSONReader.read(text.utf8) { reader in try? reader.skipValue() }
             #expect(range == nil)
         }
     }
 
-    @Test func `asking for a value where a container ends is an error`() {
+    @Test func `throws when a value is read at the end of a container`() {
         let error = JSONReader.read("[1]".utf8) { reader -> JSONError? in
             do throws(JSONError) {
                 _ = try reader.next()
@@ -234,7 +234,7 @@ struct JSONReaderTests {
             ("1.0", nil), ("1e3", nil), ("12345678901234567890123", nil), ("-17", -17),
         ] as [(String, Int64?)]
     )
-    func `a whole number is read if it fits`(text: String, expected: Int64?) throws {
+    func `reads a whole number that fits in 64 bits`(text: String, expected: Int64?) throws {
         let integer = try JSONReader.read(text.utf8) { reader in
             _ = try reader.next()
             return reader.integer

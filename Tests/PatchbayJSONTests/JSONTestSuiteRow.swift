@@ -1,11 +1,11 @@
 import PatchbayJSON
 import Testing
 
-/// One case of the public JSONTestSuite list, under the name it has there, with what this reader answers.
+/// A case of the public JSONTestSuite list with its name there and the result of this reader.
 struct JSONTestSuiteRow: Sendable, CustomTestStringConvertible {
     let name: String
     let bytes: [UInt8]
-    /// The error that we expect; nil where the text is accepted.
+    /// The expected error; nil if the text is accepted.
     let error: JSONError.Code?
 
     init(_ name: String, _ text: String, _ error: JSONError.Code? = nil) {

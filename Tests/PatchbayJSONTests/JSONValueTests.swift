@@ -8,14 +8,14 @@ struct JSONValueTests {
         #expect(value.text == #"{"b":[1,true,null,"x/y"],"a":{},"c":[]}"#)
     }
 
-    @Test func `texts that look alike are two values, and two names`() {
+    @Test func `texts that look alike are different values and names`() {
         let (composed, decomposed): (JSONValue, JSONValue) = ("Zo\u{EB}", "Zoe\u{308}")
         #expect(composed != decomposed && Set([composed, decomposed, composed]).count == 2)
         #expect(["Zo\u{EB}": 1] as JSONValue != ["Zoe\u{308}": 1])
         #expect(["a": [composed]] as JSONValue == ["a": [composed]])
     }
 
-    @Test func `readable text has one member a line`() {
+    @Test func `pretty text has one member per line`() {
         let value: JSONValue = ["b": [1, ["c": "d"]], "a": [:], "e": []]
         let expected = """
             {
@@ -32,8 +32,8 @@ struct JSONValueTests {
         #expect(value.prettyText == expected)
     }
 
-    /// What stands in one word of a string, in two that overlap, and where one ends.
-    @Test(arguments: 0...20) func `each byte is escaped wherever it stands, and no other`(length: Int) {
+    /// Covers positions within one word of a string, in two overlapping words, and at the end of a word.
+    @Test(arguments: 0...20) func `escapes exactly the required bytes at any position`(length: Int) {
         let plain = "abcdefghijklmnopqrst".prefix(length)
         for place in 0...length {
             for scalar in (0...0x80 as ClosedRange<UInt32>).compactMap(Unicode.Scalar.init) + ["ÿ", "€", "😀"] {
@@ -62,7 +62,7 @@ struct JSONValueTests {
     }
 
     @Test(arguments: [JSONWriter.Style.compact, .pretty])
-    func `a name made before is written as any other`(_ style: JSONWriter.Style) {
+    func `writes a prepared name like any other`(_ style: JSONWriter.Style) {
         var (made, plain) = (JSONWriter(style: style), JSONWriter(style: style))
         for name in ["a", "\"ä\"\n", ""] {
             made.beginObject()
@@ -81,17 +81,17 @@ struct JSONValueTests {
         #expect(made.text == plain.text)
     }
 
-    @Test(arguments: [0, 7, -10, Int64.min, .max]) func `a whole number has its digits`(_ number: Int64) {
+    @Test(arguments: [0, 7, -10, Int64.min, .max]) func `writes the digits of a whole number`(_ number: Int64) {
         #expect(JSONNumber(number).text == String(number))
         #expect(JSONNumber(Int128(number) * 10).text == String(Int128(number) * 10))
     }
 
-    @Test func `only what must be escaped is escaped`() {
+    @Test func `escapes only required characters`() {
         let text = "\" \\ / \u{8}\t\n\u{C}\r \u{0}\u{1F} \u{7F} é 😀 \u{2028}"
         #expect(JSONValue.string(text).text == #""\" \\ / \b\t\n\f\r \u0000\u001f "# + "\u{7F} é 😀 \u{2028}\"")
     }
 
-    @Test func `records of newline-delimited JSON start afresh`() {
+    @Test func `writes independent records of newline-delimited JSON`() {
         var writer = JSONWriter()
         for id in 1...2 {
             writer.beginObject()
@@ -114,7 +114,7 @@ struct JSONValueTests {
         )
     }
 
-    @Test func `setting a member keeps its place, nil removes it`() {
+    @Test func `setting a member keeps its position, and nil removes it`() {
         var object: JSONObject = ["a": 1, "b": 2]
         object["a"] = 3
         object["c"] = 4
@@ -124,7 +124,7 @@ struct JSONValueTests {
     }
 
     @Test(arguments: [3, 40])
-    func `an object made of pairs keeps the last value at the first place`(count: Int) {
+    func `an object made of pairs keeps the last value at the first position`(count: Int) {
         let pairs = (0..<count).map { ("n\($0)", JSONValue.integer($0)) }
         let object = JSONObject(pairs + [("n1", "last")])
         #expect(object.names == pairs.map(\.0))
@@ -137,7 +137,7 @@ struct JSONValueTests {
         ("1.", false), (".5", false), ("1e", false), ("0x1", false), ("NaN", false), (" 1", false), ("1 ", false),
         ("١", false),
     ])
-    func `a number takes the texts that the grammar has`(text: String, isValid: Bool) {
+    func `accepts exactly the number texts of the JSON grammar`(text: String, isValid: Bool) {
         #expect((JSONNumber(text: text) != nil) == isValid)
         #expect(((try? JSONValue(parsing: "[\(text)]"))?[0]?.number?.text == text) == isValid || text.contains(" "))
     }

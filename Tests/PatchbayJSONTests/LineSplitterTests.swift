@@ -3,7 +3,7 @@ import Testing
 
 @Suite("The line splitter")
 struct LineSplitterTests {
-    /// What one line was, whichever chunks it came in.
+    /// The result for one line.
     private struct Seen: Equatable {
         let number: Int
         let offset: Int
@@ -14,7 +14,7 @@ struct LineSplitterTests {
     private static let tricky =
         "one\r\ntwo\n\n\r\nfour\rfive\n\r\r\nsixteen letters!\n16 letters, sure\r\nlong long long long\nlast"
 
-    @Test func `lines come with number, offset and without their ends`() {
+    @Test func `returns lines with number and offset and without line ends`() {
         let seen = split(Array(Self.tricky.utf8), into: [1000], limit: 16)
         #expect(seen.map(\.number) == Array(1...10))
         #expect(seen.map(\.offset) == [0, 5, 9, 10, 12, 22, 25, 42, 60, 80])
@@ -26,7 +26,7 @@ struct LineSplitterTests {
     }
 
     @Test(arguments: [1, 4, 16, 100])
-    func `every split gives the same lines`(limit: Int) {
+    func `returns the same lines for any split into chunks`(limit: Int) {
         let bytes = Array(Self.tricky.utf8)
         let whole = split(bytes, into: [bytes.count], limit: limit)
         for first in 0...bytes.count {
@@ -37,7 +37,7 @@ struct LineSplitterTests {
         #expect(split(bytes, into: Array(repeating: 1, count: bytes.count), limit: limit) == whole)
     }
 
-    @Test func `a line over the limit is passed over and told, with its length`() {
+    @Test func `skips a line over the limit and reports its length`() {
         let text = "short\n" + String(repeating: "x", count: 1000) + "\r\nshort\n" + String(repeating: "y", count: 11)
         for size in [1, 7, 2000] {
             let seen = split(Array(text.utf8), into: Array(repeating: size, count: text.utf8.count / size), limit: 10)
@@ -48,11 +48,11 @@ struct LineSplitterTests {
     }
 
     @Test(arguments: [("", 0), ("\n", 1), ("a", 1), ("a\n", 1), ("a\n\n", 2), ("a\nb", 2), ("\r\n", 1)])
-    func `an end without text after it starts no line`(text: String, count: Int) {
+    func `a final line end starts no new line`(text: String, count: Int) {
         #expect(split(Array(text.utf8), into: [1], limit: 10).count == count)
     }
 
-    @Test func `the finding says where, what and the way out`() {
+    @Test func `describes place, problem and remedy in the finding`() {
         var splitter = LineSplitter(maximumLength: 3)
         splitter.append(Array("ok\nsecret\n".utf8))
         _ = splitter.next()
@@ -63,7 +63,7 @@ struct LineSplitterTests {
         #expect(finding.description == "line 2: 6 bytes, the limit is 3. Split the record, or raise the limit.")
     }
 
-    @Test func `a chunk may be appended before the last one is used up`() {
+    @Test func `accepts a chunk before the previous one is consumed`() {
         var splitter = LineSplitter()
         for chunk in ["a\nb", "c\n", "d"] { splitter.append(Array(chunk.utf8)) }
         splitter.finish()
@@ -74,7 +74,7 @@ struct LineSplitterTests {
         #expect(texts == ["a", "bc", "d"])
     }
 
-    /// Feeds `bytes` in chunks of these sizes and what is left as one more.
+    /// Appends `bytes` in chunks of these sizes and the rest as one more chunk.
     private func split(_ bytes: [UInt8], into sizes: [Int], limit: Int) -> [Seen] {
         var splitter = LineSplitter(maximumLength: limit)
         var seen: [Seen] = []

@@ -1,15 +1,15 @@
 import PatchbayJSON
 import Testing
 
-/// Good texts with a few bytes changed: the readers end, never crash, and what they take is written and read again as
-/// the same. The number of a run repeats it.
+/// Valid texts with a few changed bytes. The readers never crash, and a text that they accept is written and read back
+/// as the same value. The seed and the number of a run reproduce it.
 @Suite("Mutated texts") struct MutationTests {
     private static let texts = [
         #"{"id":"c-1","points":-12.50e+3,"tags":["a","\u00e9\ud83d\ude00",null,true],"deep":[[[{"x":{}}]]]}"#,
         #"[{"a":1,"b":"\"\\\/\b\f\n\r\t"},[],{},"Zoë 👩🏽‍🚀",0.1,1e400,-0]"#,
         "name,\"city\"\r\n\"Zo\"\"ë\",\"Åbo\r\nFinland\"\n,,\nplain,x\n\"\",\"a,b\"\r\n",
     ]
-    /// Bytes that mean something to one of the readers.
+    /// Bytes with a meaning for one of the readers.
     private static let marks = Array("\"\\{}[],:\r\n\t ;-+.eE0u\u{0}".utf8) + [0xFF, 0xC3, 0xED, 0xA0, 0x80, 0xEF]
 
     private static func mutated(_ run: Int, _ random: inout MutationChance) -> [UInt8] {
@@ -28,7 +28,7 @@ import Testing
         return bytes
     }
 
-    @Test(arguments: [1, 2, 3]) func `JSON is refused at a place, or read and written and read again`(seed: UInt64) {
+    @Test(arguments: [1, 2, 3]) func `refuses mutated JSON at a position, or writes and reads it back`(seed: UInt64) {
         var random = MutationChance(seed: seed)
         var (taken, refused) = (0, 0)
         for run in 0..<1_500 {
@@ -45,7 +45,9 @@ import Testing
         #expect(taken > 20 && refused > 500)
     }
 
-    @Test(arguments: [1, 2, 3]) func `delimited text ends in records and faults that make up the whole`(seed: UInt64) {
+    @Test(arguments: [1, 2, 3]) func `reads mutated delimited text as the same records and faults in any chunks`(
+        seed: UInt64
+    ) {
         var random = MutationChance(seed: seed)
         var (records, faults) = (0, 0)
         for run in 0..<1_000 {
@@ -85,7 +87,7 @@ import Testing
     }
 }
 
-/// The same numbers everywhere for the same seed (SplitMix64).
+/// A random number generator with a fixed sequence for a seed (SplitMix64).
 struct MutationChance {
     private var state: UInt64
 

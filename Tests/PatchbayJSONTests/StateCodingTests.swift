@@ -2,11 +2,11 @@ import Foundation
 import PatchbayJSON
 import Testing
 
-/// State as adapters keep it: every kind of member that `Codable` writes by itself.
-private struct Keepsake: Codable, Equatable {
+/// State of an adapter with every kind of member that `Codable` synthesizes.
+private struct SampleState: Codable, Equatable {
     enum Word: String, Codable { case first, second }
 
-    enum Talk: Codable, Equatable {
+    enum Message: Codable, Equatable {
         case silence
         case words(count: Int, String?)
     }
@@ -25,7 +25,7 @@ private struct Keepsake: Codable, Equatable {
     var share = 0.1
     var whole = 12.0
     var word = Word.second
-    var talk: [Talk] = []
+    var messages: [Message] = []
     var inner = Inner()
     var inners: [String: Inner] = [:]
     var matrix: [[Bool]] = []
@@ -34,9 +34,9 @@ private struct Keepsake: Codable, Equatable {
 }
 
 @Suite("State as JSON") struct StateCodingTests {
-    private static let samples: [Keepsake] = [
-        Keepsake(),
-        Keepsake(
+    private static let samples: [SampleState] = [
+        SampleState(),
+        SampleState(
             text: "a/b \"quoted\" \\ line\n tab\t ünïcödé 🎏",
             name: "",
             count: -7,
@@ -45,7 +45,7 @@ private struct Keepsake: Codable, Equatable {
             share: 1e-7,
             whole: -3,
             word: .first,
-            talk: [.silence, .words(count: 2, nil), .words(count: 0, "x")],
+            messages: [.silence, .words(count: 2, nil), .words(count: 0, "x")],
             inner: .init(id: "i", isKnown: true, rows: [1, nil, -9_007_199_254_740_993]),
             inners: ["z": .init(), "a": .init(id: "ä"), "Z": .init(rows: [])],
             matrix: [[], [true, false]],
@@ -59,18 +59,18 @@ private struct Keepsake: Codable, Equatable {
         return Array(try encoder.encode(value))
     }
 
-    @Test(arguments: samples) private func `the bytes are those of Foundation's encoder`(_ sample: Keepsake) throws {
+    @Test(arguments: samples) private func `writes the bytes of Foundation's encoder`(_ sample: SampleState) throws {
         let (ours, theirs) = (try StateEncoder.bytes(of: sample), try Self.foundation(sample))
         #expect(String(decoding: ours, as: UTF8.self) == String(decoding: theirs, as: UTF8.self))
     }
 
-    @Test(arguments: samples) private func `what either wrote is read the same`(_ sample: Keepsake) throws {
+    @Test(arguments: samples) private func `reads the output of both encoders`(_ sample: SampleState) throws {
         #expect(try StateDecoder.value(from: StateEncoder.bytes(of: sample)) == sample)
         #expect(try StateDecoder.value(from: Self.foundation(sample)) == sample)
-        #expect(try JSONDecoder().decode(Keepsake.self, from: Data(StateEncoder.bytes(of: sample))) == sample)
+        #expect(try JSONDecoder().decode(SampleState.self, from: Data(StateEncoder.bytes(of: sample))) == sample)
     }
 
-    @Test func `values stand alone too`() throws {
+    @Test func `encodes and decodes top-level values`() throws {
         #expect(try StateEncoder.bytes(of: "x") == Array("\"x\"".utf8))
         #expect(try StateEncoder.bytes(of: [Int?.none, 3]) == Array("[null,3]".utf8))
         #expect(try StateDecoder.value([String].self, from: Array("[\"x\"]".utf8)) == ["x"])
@@ -80,11 +80,11 @@ private struct Keepsake: Codable, Equatable {
     @Test(arguments: [
         "{\"id\":7}", "{\"isKnown\":true}", "[]", "{\"isKnown\":1,\"rows\":[]}", "{\"isKnown\":true,\"rows\":[1.5]}",
     ])
-    func `what is no such value is refused, and not shown`(_ json: String) {
-        #expect(throws: DecodingError.self) { try StateDecoder.value(Keepsake.Inner.self, from: Array(json.utf8)) }
+    func `refuses JSON that does not match the type`(_ json: String) {
+        #expect(throws: DecodingError.self) { try StateDecoder.value(SampleState.Inner.self, from: Array(json.utf8)) }
     }
 
-    @Test func `a number that JSON does not have is refused`() {
+    @Test func `refuses a number that JSON cannot represent`() {
         #expect(throws: EncodingError.self) { try StateEncoder.bytes(of: [Double.nan]) }
     }
 }

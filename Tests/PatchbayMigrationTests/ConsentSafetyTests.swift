@@ -17,7 +17,7 @@ import Testing
         [RecordFormat.neutralContacts]
         + [VendorFiles.acoustic, .adobe, .altcraft, .des, .salesforce].flatMap(\.formats)
 
-    /// Settings with a place for as many words as the format can have.
+    /// Settings that map as many consent decisions as the format can hold.
     private static let settings: [String: JSONObject] = [
         "altcraft.profiles": ["dbId": 7, "resourceId": 3, "resources": ["news": "4"]],
         "acoustic.contacts": [
@@ -32,7 +32,7 @@ import Testing
 
     private static func settings(_ format: RecordFormat) -> JSONObject { settings[format.id] ?? [:] }
 
-    /// People who say anything about anything.
+    /// Returns contacts with random consent decisions.
     private static func people(_ count: Int, seed: UInt64) -> [Contact] {
         var chance = SeededGenerator(seed: seed)
         return (0..<count).map { number in
@@ -67,11 +67,11 @@ import Testing
         }
     }
 
-    @Test func `no pair of formats makes a yes of a no or of an unknown`() throws {
+    @Test func `no pair of formats turns an opt-out or an unknown decision into an opt-in`() throws {
         var pairs = 0
         for source in Self.formats where source.makeReader != nil {
             for target in Self.formats where target.makeWriter != nil {
-                // What a source can write, it can be given; any other source is shown by its own tests.
+                // Formats with a writer can produce the input. The other formats have their own tests.
                 guard source.makeWriter != nil else { continue }
                 let there = try Migration(from: .neutralContacts, to: source, targetSettings: Self.settings(source))
                 let onward = try Migration(
@@ -100,7 +100,7 @@ import Testing
         #expect(pairs == Self.formats.count * Self.formats.count)
     }
 
-    @Test(arguments: 0..<20) func `merging duplicates never allows more than each of them`(_ seed: UInt64) {
+    @Test(arguments: 0..<20) func `merging duplicates grants no more than any of the records`(_ seed: UInt64) {
         let people = Self.people(40, seed: 100 + seed)
         for (one, other) in zip(people, people.dropFirst()) {
             let merged = ConsentWords(Contact(consents: Consent.merged([one.consents, other.consents])))
@@ -113,8 +113,8 @@ import Testing
 
     // MARK: The guard
 
-    /// A writer that turns every subscription into an opt-in, and forgets consents.
-    private struct Optimist: ContactWriter {
+    /// A writer that turns every subscription into an opt-in and drops consents.
+    private struct OptInWriter: ContactWriter {
         mutating func write(_ contact: Contact, to bytes: inout [UInt8]) -> [Finding] {
             var contact = contact
             for place in contact.subscriptions.indices { contact.subscriptions[place].state = .subscribed }
@@ -124,12 +124,12 @@ import Testing
         }
     }
 
-    private static let optimist = RecordFormat(
+    private static let optInFormat = RecordFormat(
         id: "toy.optimist",
         title: "Optimist",
         fileExtension: "ndjson",
         makeReader: RecordFormat.neutralContacts.makeReader,
-        makeWriter: { _ throws(SettingsError) in Optimist() }
+        makeWriter: { _ throws(SettingsError) in OptInWriter() }
     )
 
     private func evidence(
@@ -150,12 +150,13 @@ import Testing
     }
 
     @Test(arguments: [Subscription.State.unsubscribed, .suspended, .unknown])
-    func `a record that would allow more is refused, and the evidence says so`(_ state: Subscription.State) throws {
+    func `rejects a record that would raise consent and records it in the evidence`(_ state: Subscription.State) throws
+    {
         let contact = Contact(
             identifiers: [Identifier(.external, "c-1")],
             subscriptions: [Subscription(channel: .email, state: state)]
         )
-        let (report, lines, output) = try evidence(of: contact, to: Self.optimist)
+        let (report, lines, output) = try evidence(of: contact, to: Self.optInFormat)
         #expect((report.written, report.rejected) == (0, 1))
         #expect(report.findings.keys.sorted() == ["migration.consent.raised"])
         #expect(output.isEmpty)
@@ -164,7 +165,7 @@ import Testing
         #expect(lines.last?["after"]?.string == "subscribed")
     }
 
-    @Test func `a no to a channel counts against its subscriptions`() throws {
+    @Test func `an opt-out from a channel applies to its subscriptions`() throws {
         let contact = Contact(
             identifiers: [Identifier(.external, "c-1")],
             subscriptions: [Subscription(channel: .email, state: .subscribed)],
@@ -181,10 +182,10 @@ import Testing
         #expect(lines[1]["rule"]?.string == "lowered")
         #expect(lines[2]["about"]?.string == "consent")
         #expect(lines[2]["after"]?.string == "absent")
-        #expect(try evidence(of: reachable, to: Self.optimist).report.rejected == 1)
+        #expect(try evidence(of: reachable, to: Self.optInFormat).report.rejected == 1)
     }
 
-    @Test func `of two words about one thing the least permissive one is written, on every way`() throws {
+    @Test func `writes the least permissive of repeated subscriptions on both paths`() throws {
         let contact = Contact(
             identifiers: [Identifier(.email, "a@x.example")],
             subscriptions: [.subscribed, .unsubscribed, .subscribed].map { Subscription(channel: .email, state: $0) }
@@ -208,7 +209,9 @@ import Testing
     @Test(arguments: [
         ("blackListEmail", "attribute:x"), ("BlackListEmail", "tag:x"), ("blackListEmail", "subscription:sms"),
         ("blackListEmail", "optIn:email/news"), ("blackList", "denied:profile"), ("blackListMobile", "identifier:crm"),
-    ]) func `no column by which the vendor knows a wish holds anything else`(_ name: String, _ place: String) throws {
+    ]) func `rejects settings that put other data into a vendor's consent column`(_ name: String, _ place: String)
+        throws
+    {
         func migration(_ columns: JSONObject) throws -> Migration {
             let adobe = try #require(Self.formats.first { $0.id == "adobe.profiles" })
             return try Migration(from: .neutralContacts, to: adobe, targetSettings: ["columns": .object(columns)])
@@ -223,7 +226,7 @@ import Testing
         _ = try migration(["blackListEmail": "optedOut:email", "blackListMobile": "ignored"])
     }
 
-    @Test func `evidence names nobody, and whoever knows a person finds the lines`() throws {
+    @Test func `omits names from evidence but finds the lines of a known person`() throws {
         let contact = Contact(
             identifiers: [Identifier(.email, "aino@x.example")],
             subscriptions: [Subscription(channel: .email, state: .subscribed, source: "shop")]
@@ -237,7 +240,7 @@ import Testing
         #expect(!lines.contains { $0.text.contains("aino") })
     }
 
-    @Test func `what is said of a topic without a name and of none has one order`() {
+    @Test func `orders a missing, an empty and a named topic consistently`() {
         let all = [nil, "", "a"].map {
             ConsentWords.Subject(purpose: .messaging, channel: .email, topic: $0, isSubscription: true)
         }

@@ -12,7 +12,7 @@ import PatchbayTesting
 import Testing
 
 @Suite("Conversions between vendors") struct ConversionTests {
-    /// One vendor's format, once with nothing but what it needs and once with a place for what the corpus holds.
+    /// A vendor's format with two settings: the required ones, and ones with a field for everything in the corpus.
     struct End: Sendable, CustomTestStringConvertible {
         let files: VendorFiles
         let needed: JSONObject
@@ -32,7 +32,7 @@ import Testing
         static let all: [End] = [
             End(
                 files: .acoustic,
-                // A file of another vendor may know nobody's yes.
+                // Another vendor's file may have no opt-ins.
                 needed: ["listId": "771100", "withoutOptIn": "warn"],
                 full: [
                     "listId": "771100", "textToJoinProgramId": "5", "withoutOptIn": "warn", "columns": columns,
@@ -70,7 +70,7 @@ import Testing
         End.all.filter { $0.files.id != source.files.id }.map { (source, $0) }
     }
 
-    @Test func `a reader of whom only the address is known goes from Altcraft to Adobe without any setting`() throws {
+    @Test func `converts an address-only contact from Altcraft to Adobe without extra settings`() throws {
         let profile = #"{"email":"aino@mail.example","_fname":"Aino"}"# + "\n"
         let migration = try Migration(
             from: try #require(VendorFiles.altcraft.formats.first { $0.makeReader != nil }),
@@ -86,7 +86,7 @@ import Testing
     }
 
     @Test(arguments: End.all.filter { $0.files.id != VendorFiles.adobe.id })
-    func `a no of Adobe's that the target has no place for is told, and none is an attribute`(_ end: End) throws {
+    func `reports Adobe opt-outs that the target cannot hold, and writes none as an attribute`(_ end: End) throws {
         for (name, code, rejected) in [
             ("blackListPhone", "optOutLost", 1), ("blackListFax", "optOutLost", 1),
             ("blackListPostalMail", "optOutLost", 1),
@@ -110,10 +110,10 @@ import Testing
         }
     }
 
-    @Test func `there are twenty ordered pairs of vendors`() { #expect(Self.pairs.count == 20) }
+    @Test func `covers all twenty ordered pairs of vendors`() { #expect(Self.pairs.count == 20) }
 
     @Test(arguments: pairs, [false, true])
-    func `whatever is lost on the way is said`(_ pair: (End, End), _ isFull: Bool) throws {
+    func `reports every loss for every pair of vendors`(_ pair: (End, End), _ isFull: Bool) throws {
         let (source, target) = (pair.0.harness(isFull), pair.1.harness(isFull))
         let file = try source.file(of: source.contacts.map(\.contact))
         let contacts = try source.contacts(in: file)
@@ -135,7 +135,7 @@ import Testing
         #expect(try target.problems(of: output.bytes, madeOf: contacts) == [])
         let name = "\(source.format.id.prefix { $0 != "." }) to \(target.format.id.prefix { $0 != "." })"
         #expect(report.written > 0, "\(name): \(report.json.text)")
-        // With a place for everything that the corpus holds, only whose no can't be said stays behind.
+        // With fields for the whole corpus, only contacts whose opt-out the target cannot hold are rejected.
         if isFull { #expect(report.written >= contacts.count - 2, "\(report.json.text)") }
     }
 }

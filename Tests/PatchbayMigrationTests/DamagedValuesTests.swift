@@ -35,7 +35,7 @@ import Testing
     }
 
     @Test(arguments: [0, 1])
-    func `rejected rows have guards against spreadsheet programs, and are read without them`(_ workers: Int) throws {
+    func `guards rejected rows against spreadsheet formulas and removes the guards on reading`(_ workers: Int) throws {
         let file = "Contact Key,Email Address,Mobile,Note\nNULL,ada@x.example,+358401234567,\"=HYPERLINK(\"\"x\"\")\"\n"
         func replay(_ settings: JSONObject) throws -> String {
             let migration = try Migration(
@@ -62,7 +62,7 @@ import Testing
     }
 
     @Test(arguments: [0, 1], [("rejects", #""+358401234567","=1""#), ("all", #""'+358401234567","'=1""#)])
-    func `cells of a file for the vendor have guards where a setting says so`(_ workers: Int, _ row: (String, String))
+    func `guards cells of a vendor file only if a setting requests it`(_ workers: Int, _ row: (String, String))
         throws
     {
         let contact =
@@ -85,7 +85,7 @@ import Testing
     }
 
     @Test(arguments: ["NULL", "n/a", "#N/A", "1.23457E+12", "1.2e+10", "####", "-", "a\u{200B}b", "a\u{1F}b"], [0, 1])
-    func `a row with a damaged key is rejected`(_ key: String, _ workers: Int) throws {
+    func `rejects a row with a damaged key`(_ key: String, _ workers: Int) throws {
         let file = "Contact Key,Email Address\nk-1,ada@x.example\n\(key),bea@x.example\nk-3,cem@x.example\n"
         let (report, text) = try run(file, from: Self.salesforce, workers: workers)
         #expect((report.written, report.rejected) == (2, 1))
@@ -94,7 +94,7 @@ import Testing
     }
 
     @Test(arguments: ["=\"0042\"", "'0042", "\u{AD}0042", "0042\u{200B}"], [0, 1])
-    func `a guard and invisible characters around a key are taken off`(_ key: String, _ workers: Int) throws {
+    func `removes a guard and invisible characters around a key`(_ key: String, _ workers: Int) throws {
         let file = "Contact Key,First Name\nk-1,Ada\n\(key),Bea\n"
         let (report, text) = try run(file, from: Self.salesforce, workers: workers)
         #expect(report.written == 2)
@@ -102,7 +102,7 @@ import Testing
         #expect(report.findings["salesforce.row.identifierCleaned"]?.count == 1)
     }
 
-    @Test(arguments: [0, 1]) func `another damaged identifier costs the identifier, not the person`(_ workers: Int)
+    @Test(arguments: [0, 1]) func `drops a damaged secondary identifier but keeps the contact`(_ workers: Int)
         throws
     {
         let file = "E-Mail,externalId,Opt-In\nada@x.example,k-1,True\nbea@x.example,NULL,False\n"
@@ -112,14 +112,16 @@ import Testing
         #expect(text.contains("bea@x.example") && !text.contains("NULL"))
     }
 
-    @Test(arguments: [0, 1]) func `a damaged key of a neutral contact is not written`(_ workers: Int) throws {
+    @Test(arguments: [0, 1]) func `rejects a neutral contact with a damaged key`(_ workers: Int) throws {
         let line = #"{"identifiers":[{"kind":"external","value":"1.2E+12"}]}"# + "\n"
         let (report, _) = try run(line, from: .neutralContacts, to: .adobeProfiles, workers: workers)
         #expect((report.written, report.rejected) == (0, 1))
         #expect(report.findings["adobe.record.unfit"]?.count == 1)
     }
 
-    @Test(arguments: [0, 1]) func `of two readings of a date the one that opts out counts`(_ workers: Int) throws {
+    @Test(arguments: [0, 1]) func `applies the reading of an ambiguous date that results in an opt-out`(_ workers: Int)
+        throws
+    {
         let header = "Contact Key,_DeviceID,_SystemToken,_Platform,_OptInDate,_OptOutDate\n"
         let token = String(repeating: "7c1f", count: 16)
         let file = header + "k-1,d-1,\(token),iOS,2031-01-01,\nk-2,d-2,\(token),iOS,04/03/2031,03/04/2031\n"
@@ -129,7 +131,7 @@ import Testing
         }
         #expect(states == ["subscribed", "unsubscribed"])
         #expect(report.findings["salesforce.row.dateAmbiguous"]?.count == 2)
-        // The form of the file decides.
+        // The date form of the file decides.
         let american = try run(
             file,
             from: Self.salesforce,
@@ -140,7 +142,7 @@ import Testing
         #expect(!american.text.contains("unsubscribed"))
     }
 
-    @Test(arguments: [0, 1]) func `an ambiguous birthday is not read as a day`(_ workers: Int) throws {
+    @Test(arguments: [0, 1]) func `keeps an ambiguous birthday as text`(_ workers: Int) throws {
         let file = "Contact Key,Birth Date\nk-1,23/05/1989\nk-2,05/06/1989\nk-3,05/23/1989\n"
         let (report, text) = try run(file, from: Self.salesforce, workers: workers)
         #expect(text.components("\"1989-05-23\"") == 2)
@@ -151,7 +153,8 @@ import Testing
         #expect(line.remedy.contains(setting) && line.remedy.contains("dateForm for the dates of all columns"))
     }
 
-    @Test(arguments: [0, 1]) func `consent for another address of the profile does not count`(_ workers: Int) throws {
+    @Test(arguments: [0, 1]) func `ignores consent for an address that the profile does not have`(_ workers: Int) throws
+    {
         let lines = [
             #"{"email":"ada@x.example","phones":["+4930111111"],"subscriptions":[{"channel":"sms","resource_id":7,"phone":"+4930999999","status":"subscribed"}]}"#,
             #"{"email":"bea@x.example","subscriptions":[{"channel":"email","resource_id":7,"email":"bea.old@x.example","status":"subscribed"}]}"#,
@@ -171,7 +174,7 @@ import Testing
         #expect(report.findings[EarlierOptOuts.heeded.code]?.count == 1)
     }
 
-    @Test(arguments: [0, 1]) func `a denial is written beside an opt-in without a column`(_ workers: Int) throws {
+    @Test(arguments: [0, 1]) func `writes a denial next to an opt-in without a column`(_ workers: Int) throws {
         let file = "Contact Key,Status,Newsletter\nk-1,Unsubscribed,subscribed\nk-2,Unsubscribed,unsubscribed\n"
         let settings: JSONObject = ["columns": ["Newsletter": "subscription:email/news"]]
         let (report, text) = try run(
@@ -185,7 +188,7 @@ import Testing
         #expect(text.split(separator: "\n").dropFirst().allSatisfy { $0.contains(";true;") })
     }
 
-    @Test(arguments: [0, 1]) func `a later denial unsubscribes a topic at Altcraft`(_ workers: Int) throws {
+    @Test(arguments: [0, 1]) func `unsubscribes a topic at Altcraft after a later denial`(_ workers: Int) throws {
         let file =
             "Contact Key,Email Address,No Mails,Newsletter\nk-1,ada@x.example,false,subscribed\nk-1,ada@x.example,true,\n"
         let columns: JSONObject = ["No Mails": "denied:messaging/email", "Newsletter": "subscription:email/news"]
@@ -208,8 +211,7 @@ import Testing
         ("Newsletter", true), ("Werbeeinwilligung", true), ("Désabonné", true), ("SMSOptOut", true), ("Push ok", true),
         ("Subscription Plan", false), ("Loyalty Tier", false), ("Marketing Budget", false), ("Phone", false),
     ])
-    func `a column whose name speaks of consent must be named in the settings`(_ name: String, _ isRefused: Bool) throws
-    {
+    func `requires a setting for a column whose name suggests consent`(_ name: String, _ isRefused: Bool) throws {
         let path = FileManager.default.temporaryDirectory.appending(path: "patchbay-\(UUID().uuidString).csv").path
         defer { try? FileManager.default.removeItem(atPath: path) }
         try Data("E-Mail,\(name)\nada@x.example,soon\n".utf8).write(to: URL(filePath: path))
@@ -234,7 +236,7 @@ import Testing
         (["unknown"], false),
         (["", ""], false), (["FI", "NO"], false),
     ])
-    func `an unexplained column with consent in each field must be named in the settings`(
+    func `requires a setting for an unmapped column with a consent value in every field`(
         _ texts: [String],
         _ isRefused: Bool
     ) throws {
@@ -259,7 +261,7 @@ import Testing
         #expect(try found([:], [.convert(.attribute("remark"), .boolean)]).isEmpty)
     }
 
-    @Test func `settings that ignore a column of consent are warned of`() throws {
+    @Test func `warns about settings that ignore a consent column`() throws {
         let file = "E-Mail,Opt-In\nada@x.example,Nope\n"
         let ignored = try run(
             file,
@@ -277,7 +279,7 @@ import Testing
 }
 
 extension String {
-    /// The number of times that a text occurs.
+    /// Returns the number of occurrences of a text.
     fileprivate func components(_ text: String) -> Int {
         split(separator: text, omittingEmptySubsequences: false).count - 1
     }

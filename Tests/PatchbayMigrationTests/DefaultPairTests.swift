@@ -10,13 +10,14 @@ import Testing
 
 @testable import PatchbayMigration
 
-/// The default mapping between any two vendors: exports in the vendors' own forms, and no setting but the numbers of the account.
+/// The default mapping between any two vendors: exports in the vendors' own forms, and no settings except the account's
+/// numbers.
 @Suite("Default mappings") struct DefaultPairTests {
-    /// A vendor: its format, what an account's owner knows of the account, and an export of the same seven people, as far as
-    /// the vendor can hold them and say what they want.
+    /// A vendor: its format, the account settings, and an export of the same seven people with their decisions, as far as
+    /// the vendor can hold them.
     ///
-    /// Ada, Bo and Cy have a key, an address and a number; Di has an address alone, Eve a key and a number, Fay a key alone,
-    /// Gus a number alone. Ada and Di want e-mail, Bo does not, of the others nobody knows.
+    /// Ada, Bo and Cy have a key, an address and a number. Di has only an address, Eve a key and a number, Fay only a
+    /// key, Gus only a number. Ada and Di opted in to e-mail, Bo opted out; the decisions of the others are unknown.
     struct Vendor: Sendable, CustomTestStringConvertible {
         let name: String
         let format: RecordFormat
@@ -107,24 +108,25 @@ import Testing
         ),
     ]
 
-    // MARK: What is written, and why anybody is not
+    // MARK: Written and rejected contacts
 
-    /// Why a contact stays behind though no setting but the account's numbers is given.
+    /// The codes of rejections with no settings except the account's numbers.
     static let reasons = [
         "acoustic.record.optedOut":
-            "a no: the import of this action would make the person a contact that gets mail; a file of opt-outs takes them",
+            "an opt-out: the import with this action would add the person as opted in; a file of opt-outs takes them",
         "acoustic.record.withoutOptIn":
-            "nobody knows: the import would make the person one who wants mail, and an unknown never becomes a yes",
-        "salesforce.record.optOutLost": "a no: rows of a data extension have no column that the vendor heeds as one",
+            "unknown: the import would opt the person in to e-mail, and an unknown decision never becomes an opt-in",
+        "salesforce.record.optOutLost":
+            "an opt-out: rows of a data extension have no column that the vendor applies as one",
         "des.record.optOutLost":
-            "a no to all messages: the file can say it of e-mail alone, and the person has a number",
+            "an opt-out of all messages: the file can hold it for e-mail alone, and the person has a number",
         "des.record.keyMissing": "an import finds contacts by one field, the e-mail address, and the person has none",
         "adobe.record.keyMissing":
             "a row is found by the profile's own number or its e-mail address, and the person has neither",
         "altcraft.record.matching": "a profile is found by an address or a number, and the person has neither",
     ]
 
-    /// Who stays behind, by name, with the code that says so; everybody else is written.
+    /// The rejected people by name, each with the code. All others are written.
     struct Row: Sendable, CustomTestStringConvertible {
         let from: String
         let to: String
@@ -146,7 +148,7 @@ import Testing
         Row("Adobe", "Altcraft", ["Fay": "altcraft.record.matching"]),
         Row("Adobe", "DES", withoutAddress),
         Row("Adobe", "Salesforce", ["Bo": "salesforce.record.optOutLost"]),
-        // Altcraft's own lines name no key, so that Eve is known by her number alone.
+        // Altcraft's own lines have no key, so Eve is identified by her number.
         Row("Altcraft", "Acoustic", ["Bo": "acoustic.record.optedOut", "Cy": "acoustic.record.withoutOptIn"]),
         Row("Altcraft", "Adobe", ["Eve": "adobe.record.keyMissing", "Gus": "adobe.record.keyMissing"]),
         Row("Altcraft", "DES", ["Eve": "des.record.keyMissing", "Gus": "des.record.keyMissing"]),
@@ -173,11 +175,11 @@ import Testing
         "Eve": "des.record.keyMissing", "Fay": "des.record.keyMissing", "Gus": "des.record.keyMissing",
     ]
 
-    /// What is known of a run.
+    /// The result of a run.
     private struct Outcome {
         let report: MigrationReport
         let output: String
-        /// Who is rejected, by name, with the code.
+        /// The rejected people by name, each with the code.
         let refused: [String: String]
     }
 
@@ -205,21 +207,24 @@ import Testing
 
     private static func vendor(_ name: String) throws -> Vendor { try #require(vendors.first { $0.name == name }) }
 
-    @Test func `the table has every ordered pair once`() {
+    @Test func `lists every ordered pair of vendors once`() {
         let pairs = Set(Self.rows.map { "\($0.from) \($0.to)" })
         #expect(pairs.count == 20 && Self.rows.count == 20)
         #expect(Self.rows.allSatisfy { $0.from != $0.to })
     }
 
     @Test(arguments: rows, [0, 1])
-    func `whoever can be written is, by the numbers of the account alone`(_ row: Row, _ workers: Int) throws {
+    func `writes every contact that the target accepts with the account's numbers alone`(
+        _ row: Row,
+        _ workers: Int
+    ) throws {
         let (source, target) = (try Self.vendor(row.from), try Self.vendor(row.to))
         let outcome = try Self.move(source, to: target, workers: workers)
         let all = source.name == "Altcraft" ? 6 : 7
         #expect(outcome.refused == row.refused)
         #expect((outcome.report.read, outcome.report.written) == (all, all - row.refused.count))
         #expect(row.refused.values.allSatisfy { Self.reasons[$0] != nil })
-        // Each that is not written names the setting that decides it, and the numbers add up.
+        // Each rejection names the setting that causes it, and the counts add up.
         let refusals = outcome.report.refusals
         for (code, who) in Dictionary(grouping: row.refused, by: \.value) {
             #expect(refusals[code]?.contacts == who.count, "\(code)")
@@ -228,7 +233,7 @@ import Testing
         #expect(MigrationReport(json: outcome.report.json) == outcome.report)
     }
 
-    @Test(arguments: rows) func `nobody's no or silence becomes a yes`(_ row: Row) throws {
+    @Test(arguments: rows) func `turns no opt-out and no missing decision into an opt-in`(_ row: Row) throws {
         let (source, target) = (try Self.vendor(row.from), try Self.vendor(row.to))
         let outcome = try Self.move(source, to: target)
         let reader = try Migration(from: target.format, to: .neutralContacts, sourceSettings: target.account)
@@ -240,9 +245,9 @@ import Testing
         }
     }
 
-    // MARK: What is said of those that are not written
+    // MARK: Messages about rejected contacts
 
-    /// Each line begins with the numbers, and has the reason, its code and the setting.
+    /// Expects lines that start with the counts and contain the reason, its code and the setting.
     private func expect(_ lines: [String], _ parts: [(start: String, code: String, setting: String)]) {
         #expect(lines.count == parts.count)
         for (line, part) in zip(lines, parts) {
@@ -251,7 +256,7 @@ import Testing
         }
     }
 
-    @Test func `what refuses most is named with its setting and its cost`() throws {
+    @Test func `names the settings that reject most records, with their counts`() throws {
         let outcome = try Self.move(Self.vendor("Salesforce"), to: Self.vendor("Acoustic"))
         expect(
             outcome.report.refusalLines,
@@ -263,7 +268,7 @@ import Testing
         )
     }
 
-    @Test func `a setting of the source that would have told the yes is named, too`() throws {
+    @Test func `names a setting of the source that would have read the opt-in`() throws {
         let outcome = try Self.move(Self.vendor("Altcraft"), to: Self.vendor("Acoustic"), account: ["dbId": 12])
         #expect(outcome.report.written == 2)
         expect(
@@ -278,16 +283,16 @@ import Testing
         #expect(refusals.map { $0["setting"]?.string } == ["to.withoutOptIn", "to.lostOptOuts", "from.resourceId"])
     }
 
-    @Test func `where a field of the account holds the key a profile is found by it`() throws {
+    @Test func `finds a profile by the account field that holds the key`() throws {
         let (source, altcraft) = (try Self.vendor("Salesforce"), try Self.vendor("Altcraft"))
         var account = altcraft.account
         account["identifierFields"] = ["email": "email", "phone": "phones", "external": "customer_number"]
         let target = Vendor(name: altcraft.name, format: altcraft.format, account: account, export: "")
         let outcome = try Self.move(source, to: target)
         #expect(outcome.refused == [:])
-        let ways = try outcome.output.split(separator: "\n").map {
+        let matchings = try outcome.output.split(separator: "\n").map {
             try JSONValue(parsing: String($0))["matching"]?.string
         }
-        #expect(ways == ["email", "email", "email", "email", "phone", "custom", "phone"])
+        #expect(matchings == ["email", "email", "email", "email", "phone", "custom", "phone"])
     }
 }

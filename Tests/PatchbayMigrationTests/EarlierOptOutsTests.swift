@@ -29,7 +29,7 @@ import Testing
         "dbId": 7, "matching": "email", "resourceId": 31, "resources": ["news": "32"],
     ]
 
-    /// The states that were written, record by record.
+    /// Returns the written states of each record.
     private static func states(
         _ lines: [String],
         chunk: Int = 1 << 20,
@@ -48,19 +48,19 @@ import Testing
         }
     }
 
-    // MARK: What is one person's word on one thing
+    // MARK: Decisions of one person
 
     static let pairs: [(name: String, records: [String], last: [String])] = [
         (
-            "a no, then a yes", [person("a@x.example", "unsubscribed"), person("a@x.example", "subscribed")],
+            "an opt-out, then an opt-in", [person("a@x.example", "unsubscribed"), person("a@x.example", "subscribed")],
             ["unsubscribed"]
         ),
         (
-            "a pause, then a yes", [person("a@x.example", "suspended"), person("a@x.example", "subscribed")],
+            "a suspension, then an opt-in", [person("a@x.example", "suspended"), person("a@x.example", "subscribed")],
             ["unsubscribed"]
         ),
         (
-            "a yes, then a no", [person("a@x.example", "subscribed"), person("a@x.example", "unsubscribed")],
+            "an opt-in, then an opt-out", [person("a@x.example", "subscribed"), person("a@x.example", "unsubscribed")],
             ["unsubscribed"]
         ),
         (
@@ -72,7 +72,7 @@ import Testing
             ["subscribed"]
         ),
         (
-            "a topic of a channel that is opted out of",
+            "a topic of an opted-out channel",
             [person("a@x.example", "unsubscribed"), person("a@x.example", "subscribed", topic: "news")],
             ["unsubscribed"]
         ),
@@ -83,24 +83,25 @@ import Testing
         ),
         ("messages denied", [denial("a@x.example"), person("a@x.example", "subscribed")], ["unsubscribed"]),
         (
-            "messages there denied",
+            "messages on the channel denied",
             [denial("a@x.example", channel: "email"), person("a@x.example", "subscribed", topic: "news")],
             ["unsubscribed"]
         ),
         (
-            "messages elsewhere denied", [denial("a@x.example", channel: "sms"), person("a@x.example", "subscribed")],
+            "messages on another channel denied",
+            [denial("a@x.example", channel: "sms"), person("a@x.example", "subscribed")],
             ["subscribed"]
         ),
         (
-            "nobody knows, then a yes", [person("a@x.example", "unknown"), person("a@x.example", "subscribed")],
+            "unknown, then an opt-in", [person("a@x.example", "unknown"), person("a@x.example", "subscribed")],
             ["subscribed"]
         ),
         (
-            "letters that are made otherwise",
+            "letters in another Unicode composition",
             [person("k\u{F6}@x.example", "unsubscribed"), person("KO\u{308}@x.example", "subscribed")], ["unsubscribed"]
         ),
         (
-            "a no of a record that is refused",
+            "an opt-out of a rejected record",
             [
                 #"{"identifiers":[{"kind":"email","value":"a@x.example"},{"kind":"email","value":"not an address"}],"#
                     + #""attributes":{"n":{"date":"2031-13-01"}},"subscriptions":[]}"#,
@@ -110,16 +111,20 @@ import Testing
     ]
 
     @Test(arguments: pairs.indices, [(0, 1 << 20), (1, 1 << 20), (1, 100), (3, 150)])
-    func `a yes behind a no is written as a no, whichever way it goes`(_ place: Int, _ way: (workers: Int, chunk: Int))
-        throws
-    {
+    func `writes an opt-in after an opt-out as an opt-out on both paths`(
+        _ place: Int,
+        _ path: (
+            workers: Int,
+            chunk: Int
+        )
+    ) throws {
         let pair = Self.pairs[place]
-        let states = try Self.states(pair.records, chunk: way.chunk, workers: way.workers)
+        let states = try Self.states(pair.records, chunk: path.chunk, workers: path.workers)
         // An opt-out of a channel is written for each topic as well.
-        #expect(states.last.map(Set.init) == Set(pair.last), "\(pair.name), \(way)")
+        #expect(states.last.map(Set.init) == Set(pair.last), "\(pair.name), \(path)")
     }
 
-    @Test func `telephone numbers are one key however they are spelt`() throws {
+    @Test func `treats different spellings of a telephone number as one key`() throws {
         let records = [("+358 40 123-4567", "unsubscribed"), ("+358401234567", "subscribed")].map { number, state in
             #"{"identifiers":[{"kind":"phone","value":"\#(number)"}],"subscriptions":[{"channel":"sms","state":"\#(state)"}]}"#
         }
@@ -131,9 +136,9 @@ import Testing
         #expect(report.findings[EarlierOptOuts.heeded.code]?.count == 1)
     }
 
-    // MARK: One address of two people
+    // MARK: One address shared by two people
 
-    /// A contact with a key of its own.
+    /// Returns a contact with its own key.
     private static func keyed(_ key: String, _ kind: String, _ address: String, _ words: String) -> String {
         #"{"identifiers":[{"kind":"external","value":"\#(key)"},{"kind":"\#(kind)","value":"\#(address)"}],\#(words)}"#
     }
@@ -148,13 +153,13 @@ import Testing
         return #""consents":[{"purpose":"\#(purpose)"\#(about),"state":"\#(state)"}]"#
     }
 
-    static let neighbours: [(name: String, first: String, second: String, isLowered: Bool)] = [
+    static let sharedAddresses: [(name: String, first: String, second: String, isLowered: Bool)] = [
         (
-            "a no to e-mail, then a yes", keyed("a", "email", "A@x.example", wish("email", "unsubscribed")),
+            "an opt-out from e-mail, then an opt-in", keyed("a", "email", "A@x.example", wish("email", "unsubscribed")),
             keyed("b", "email", "a@x.example ", wish("email", "subscribed")), true
         ),
         (
-            "one number, spelt in two ways", keyed("a", "phone", "+358 40 123", wish("sms", "unsubscribed")),
+            "one number in two spellings", keyed("a", "phone", "+358 40 123", wish("sms", "unsubscribed")),
             keyed("b", "phone", "35840123", wish("sms", "subscribed")), true
         ),
         (
@@ -162,11 +167,11 @@ import Testing
             keyed("b", "email", "a@x.example", wish("email", "subscribed")), true
         ),
         (
-            "a consent behind a denial", keyed("a", "email", "a@x.example", consent("messaging", "denied", "email")),
+            "a grant after a denial", keyed("a", "email", "a@x.example", consent("messaging", "denied", "email")),
             keyed("b", "email", "a@x.example", consent("messaging", "granted", "email")), true
         ),
         (
-            "a no on another channel", keyed("a", "email", "a@x.example", wish("sms", "unsubscribed")),
+            "an opt-out on another channel", keyed("a", "email", "a@x.example", wish("sms", "unsubscribed")),
             keyed("b", "email", "a@x.example", wish("email", "subscribed")), false
         ),
         (
@@ -174,22 +179,22 @@ import Testing
             keyed("b", "email", "a@x.example", wish("email", "subscribed", topic: "offers")), false
         ),
         (
-            "a denial of something else than messages",
+            "a denial of another purpose",
             keyed("a", "email", "a@x.example", consent("tracking", "denied")),
             keyed("b", "email", "a@x.example", consent("tracking", "granted")), false
         ),
         (
-            "a yes before the no", keyed("a", "email", "a@x.example", wish("email", "subscribed")),
+            "an opt-in before the opt-out", keyed("a", "email", "a@x.example", wish("email", "subscribed")),
             keyed("b", "email", "a@x.example", wish("email", "unsubscribed")), false
         ),
     ]
 
-    @Test(arguments: neighbours.indices, [(0, 1 << 20), (1, 1 << 20), (1, 90), (3, 150)])
-    func `a yes behind the no of the same address is a no, whoever says it`(
+    @Test(arguments: sharedAddresses.indices, [(0, 1 << 20), (1, 1 << 20), (1, 90), (3, 150)])
+    func `an opt-in after an opt-out of the same address becomes an opt-out for every person`(
         _ place: Int,
-        _ way: (workers: Int, chunk: Int)
+        _ path: (workers: Int, chunk: Int)
     ) throws {
-        let (row, target) = (Self.neighbours[place], RecordFormat.adobeProfiles)
+        let (row, target) = (Self.sharedAddresses[place], RecordFormat.adobeProfiles)
         for format in [target, .neutralContacts] {
             let migration = try Migration(
                 from: .neutralContacts,
@@ -197,24 +202,24 @@ import Testing
                 targetSettings: format.id == target.id ? ["lostOptOuts": "warn"] : [:]
             )
             let sink = MemorySink()
-            var source = ChunkedSource(Array("\(row.first)\n\(row.second)\n".utf8), chunk: way.chunk)
-            let report = try migration.run(&source, to: sink, workers: way.workers)
+            var source = ChunkedSource(Array("\(row.first)\n\(row.second)\n".utf8), chunk: path.chunk)
+            let report = try migration.run(&source, to: sink, workers: path.workers)
             #expect((report.read, report.written) == (2, 2), "\(row.name): \(report.json.text)")
-            let told = report.findings[EarlierOptOuts.heededAddress.code]?.count
-            #expect(told == (row.isLowered ? 1 : nil), "\(row.name), \(format.id), \(way)")
+            let count = report.findings[EarlierOptOuts.heededAddress.code]?.count
+            #expect(count == (row.isLowered ? 1 : nil), "\(row.name), \(format.id), \(path)")
             if format.id != target.id {
                 let last = try #require(sink.text.split(separator: "\n").last)
                 let isYes = last.contains(#""subscribed""#) || last.contains(#""granted""#)
                 let saysYes = row.second.contains(#""subscribed""#) || row.second.contains(#""granted""#)
-                #expect(isYes == (saysYes && !row.isLowered), "\(row.name), \(way)")
+                #expect(isYes == (saysYes && !row.isLowered), "\(row.name), \(path)")
             }
         }
     }
 
-    // MARK: Many records of few people
+    // MARK: Many records of a few people
 
-    /// Records of a few people who change their minds.
-    static func manyMinds(_ seed: UInt64, count: Int) -> [String] {
+    /// Returns records of a few people who change their decisions.
+    static func changedDecisions(_ seed: UInt64, count: Int) -> [String] {
         var state = seed
         func next(_ bound: Int) -> Int {
             state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
@@ -228,7 +233,7 @@ import Testing
         }
     }
 
-    /// Whether no record says yes behind an opt-out of its person.
+    /// Returns whether no record after an opt-out of its person opts in.
     private static func isSafe(_ records: [String], _ written: [[String]]) throws -> Bool {
         var optOuts: Set<String> = []
         for (record, states) in zip(records, written) {
@@ -248,31 +253,31 @@ import Testing
         return true
     }
 
-    @Test(arguments: 1...6 as ClosedRange<UInt64>) func `every way says the same of people who change their minds`(
+    @Test(arguments: 1...6 as ClosedRange<UInt64>)
+    func `writes the same states on both paths for people who change their decision`(
         _ seed: UInt64
     ) throws {
-        let records = Self.manyMinds(seed, count: 400)
-        let slow = try Self.states(records, workers: 0)
-        #expect(try Self.isSafe(records, slow))
-        #expect(slow.count == records.count)
-        #expect(slow.joined().contains("subscribed"))
+        let records = Self.changedDecisions(seed, count: 400)
+        let general = try Self.states(records, workers: 0)
+        #expect(try Self.isSafe(records, general))
+        #expect(general.count == records.count)
+        #expect(general.joined().contains("subscribed"))
         for (chunk, workers) in [(1 << 20, 1), (500, 1), (900, 3)] {
-            #expect(try Self.states(records, chunk: chunk, workers: workers) == slow, "\(chunk), \(workers)")
+            #expect(try Self.states(records, chunk: chunk, workers: workers) == general, "\(chunk), \(workers)")
         }
     }
 
-    // MARK: More than is known at once
+    // MARK: More opt-outs than fit into memory
 
-    @Test(arguments: [0, 1, 3]) func `a no that is forgotten stops the run, unless evidence is wanted`(_ workers: Int)
-        throws
-    {
+    @Test(arguments: [0, 1, 3])
+    func `stops the run if an opt-out does not fit into memory, unless evidence is written`(_ workers: Int) throws {
         let first = (0..<10).map { Self.person("p\($0)@x.example", "unsubscribed") }
         let raised = first + [Self.person("p9@x.example", "subscribed")]
         let error = #expect(throws: Migration.Failure.self) {
             try Self.states(raised, chunk: 300, workers: workers, limit: 4)
         }
         #expect(error?.findings.map(\.code) == [EarlierOptOuts.unheeded.code])
-        // Without an opt-in behind a forgotten no nothing is wrong, and evidence forgets none.
+        // The run succeeds if no opt-in follows a forgotten opt-out. With evidence, no opt-out is forgotten.
         #expect(try Self.states(first, chunk: 300, workers: workers, limit: 4).count == 10)
         let turned = first + [Self.person("q@x.example", "subscribed"), Self.person("q@x.example", "unsubscribed")]
         #expect(try Self.states(turned, chunk: 300, workers: workers, limit: 4).count == 12)
@@ -287,7 +292,7 @@ import Testing
         )
     }
 
-    @Test(arguments: [0, 1]) func `a word that many have is no address, so nobody's no is another's by it`(
+    @Test(arguments: [0, 1]) func `applies no opt-out to another person through a placeholder value`(
         _ workers: Int
     ) throws {
         func person(_ email: String, _ state: String) -> String {
@@ -298,7 +303,7 @@ import Testing
         #expect(try Self.states(lines, workers: workers) == [["unsubscribed", "unsubscribed"], ["subscribed"]])
     }
 
-    @Test(arguments: [0, 1, 3]) func `between files a run that forgot a no begins anew, and forgets none`(
+    @Test(arguments: [0, 1, 3]) func `a resumed run that lost an opt-out starts over and applies all of them`(
         _ workers: Int
     ) throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: "patchbay-opt-outs-\(UUID().uuidString)")
@@ -325,7 +330,7 @@ import Testing
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).count == 2)
     }
 
-    @Test func `an opt-in behind an opt-out is lowered on the bulk path`() throws {
+    @Test func `lowers an opt-in after an opt-out on the bulk path`() throws {
         let migration = try Migration(from: .neutralContacts, to: .altcraftProfiles, targetSettings: Self.settings)
         let optOuts = EarlierOptOuts()
         var mapper = try migration.bulk.makeMapper(behind: .init(), .learning(optOuts, needsAll: false))
@@ -336,7 +341,7 @@ import Testing
         #expect(zip(mapper.notes, result.notes).first { $0.0 == EarlierOptOuts.heeded }?.1 == 1)
     }
 
-    /// The mark of a number's opt-in or opt-out.
+    /// Returns the key mark of a number's opt-in or opt-out.
     private static func mark(_ number: Int, isOptOut: Bool) -> UInt64 {
         ConsentMark.yes(UInt64(number) &* 7_919, ConsentMark.wish("email", nil)) | (isOptOut ? ConsentMark.no : 0)
     }
@@ -345,11 +350,11 @@ import Testing
         numbers.map { mark($0, isOptOut: isOptOut) }.withUnsafeBufferPointer(optOuts.accepts)
     }
 
-    @Test func `opt-outs that found no room are examined at the end, however many there are`() throws {
+    @Test func `checks opt-outs beyond the memory limit at the end of the run`() throws {
         func learned(_ raised: [Int]) throws -> EarlierOptOuts {
             let optOuts = EarlierOptOuts(limit: 1_000)
             for start in stride(from: 0, to: 100_000, by: 500) {
-                // An opt-in before the opt-out does not follow it.
+                // An opt-in before its opt-out is no contradiction here.
                 for isOptOut in [false, true] {
                     #expect(Self.accepts(optOuts, start..<(start + 500), isOptOut: isOptOut))
                 }
@@ -364,7 +369,9 @@ import Testing
         #expect(error?.description.contains("3 of them") == true)
     }
 
-    @Test(arguments: [100, 1_000_000]) func `an opt-in before an opt-out is found at the end`(_ limit: Int) throws {
+    @Test(arguments: [100, 1_000_000]) func `finds an opt-in before an opt-out at the end of the run`(_ limit: Int)
+        throws
+    {
         let optOuts = EarlierOptOuts(limit: limit)
         #expect(Self.accepts(optOuts, 0..<40_000, isOptOut: false))
         #expect(Self.accepts(optOuts, 50_000..<90_000, isOptOut: true))
@@ -375,7 +382,7 @@ import Testing
         #expect(error?.findings.map(\.code) == [EarlierOptOuts.later.code])
     }
 
-    @Test func `the opt-outs that contradict an opt-in are found in any order`() throws {
+    @Test func `finds the opt-outs that contradict an opt-in in any order`() throws {
         let decisions = ConsentDecisions()
         for (numbers, isOptOut) in [(0..<30_000, true), (29_990..<60_000, false), (59_995..<70_000, true)] {
             decisions.add(numbers.map { Self.mark($0, isOptOut: isOptOut) })
@@ -387,13 +394,13 @@ import Testing
         let optOuts = EarlierOptOuts(known: contradicted)
         #expect(!Self.accepts(optOuts, [59_999], isOptOut: false))
         #expect(Self.accepts(optOuts, [60_001], isOptOut: false))
-        // What is known from the start does not grow.
+        // The set of known opt-outs does not grow.
         #expect(Self.accepts(optOuts, [60_001], isOptOut: true) && Self.accepts(optOuts, [60_001], isOptOut: false))
     }
 
     // MARK: Sources with one record of each person
 
-    /// Whether the keys of some records may contradict each other, as a run finds it.
+    /// Returns whether a run finds that the records' keys may contradict each other.
     private static func mayContradict(_ records: [String], workers: Int) throws -> Bool {
         var migration = try Migration(from: .neutralContacts, to: .altcraftProfiles, targetSettings: settings)
         migration.optOutKnowledge = .none
@@ -406,7 +413,7 @@ import Testing
         }
     }
 
-    /// Whether an opt-out of the records contradicts an opt-in, decision by decision.
+    /// Returns whether an opt-out of the records contradicts an opt-in, compared decision by decision.
     private static func contradicts(_ records: [String]) throws -> Bool {
         let decisions = ConsentDecisions()
         for record in records {
@@ -417,7 +424,7 @@ import Testing
         return try !decisions.contradictedOptOuts().isEmpty
     }
 
-    @Test(arguments: pairs.indices, [0, 1, 3]) func `keys show each contradiction of two records`(
+    @Test(arguments: pairs.indices, [0, 1, 3]) func `detects each contradiction of two records by their keys`(
         _ place: Int,
         _ workers: Int
     ) throws {
@@ -428,11 +435,11 @@ import Testing
         }
     }
 
-    @Test(arguments: neighbours.indices, [0, 1]) func `keys show each contradiction about one address`(
+    @Test(arguments: sharedAddresses.indices, [0, 1]) func `detects each contradiction about one address by the keys`(
         _ place: Int,
         _ workers: Int
     ) throws {
-        let row = Self.neighbours[place]
+        let row = Self.sharedAddresses[place]
         let records = [row.first, row.second]
         #expect(try Self.mayContradict(records, workers: workers) || !Self.contradicts(records), "\(row.name)")
         #expect(
@@ -441,17 +448,18 @@ import Testing
         )
     }
 
-    @Test(arguments: 1...40 as ClosedRange<UInt64>) func `keys show each contradiction of random records`(
+    @Test(arguments: 1...40 as ClosedRange<UInt64>)
+    func `detects each contradiction among random records by their keys`(
         _ seed: UInt64
     ) throws {
-        // So few records that some have no contradiction.
-        let records = Self.manyMinds(seed, count: 8)
+        // With so few records, some seeds have no contradiction.
+        let records = Self.changedDecisions(seed, count: 8)
         let bulk = try Self.mayContradict(records, workers: 1)
         #expect(try bulk == Self.mayContradict(records, workers: 0))
         #expect(try bulk || !Self.contradicts(records))
     }
 
-    @Test func `different people and equal records do not contradict each other`() throws {
+    @Test func `finds no contradiction between different people or equal records`() throws {
         let states = ["subscribed", "unsubscribed", "suspended"]
         let people = (0..<300).map { Self.person("p\($0)@x.example", states[$0 % 3]) }
         #expect(try !Self.mayContradict(people + people, workers: 1))
@@ -459,7 +467,7 @@ import Testing
     }
 
     @Test(arguments: 1...6 as ClosedRange<UInt64>, [0, 1, 3])
-    func `between files the order of the records does not matter`(_ seed: UInt64, _ workers: Int) throws {
+    func `applies opt-outs between files in any order of records`(_ seed: UInt64, _ workers: Int) throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: "patchbay-order-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
@@ -479,13 +487,13 @@ import Testing
             #expect(outcome.isCommitted && outcome.report.written == records.count)
             return try String(contentsOf: output, encoding: .utf8).split(separator: "\n").map(String.init)
         }
-        let records = Self.manyMinds(seed, count: 300)
+        let records = Self.changedDecisions(seed, count: 300)
         let forwards = try written(records, "forwards")
         #expect(try forwards == written(records.reversed(), "backwards").reversed())
         #expect(forwards.contains { $0.contains(#""subscribed""#) })
     }
 
-    @Test func `a mark of letters beyond ASCII does not depend on the process`() {
+    @Test func `computes the same key mark for non-ASCII letters in every process`() {
         // A resumed run compares the marks of another process.
         #expect(
             KeyMark(key: "KO\u{308}@x.example", opinion: 0).folded == KeyMark("k\u{F6}@x.example", opinion: 0).folded
@@ -493,7 +501,7 @@ import Testing
     }
 
     @Test(arguments: [0, 1], [[0, 1, 2], [2, 1, 0], [0, 2, 1], [1, 0, 2]])
-    func `an opt-in that another contact's opt-out lowers is no opt-out of its own contact`(
+    func `does not spread an opt-out through a contact that only another contact lowered`(
         _ workers: Int,
         _ order: [Int]
     ) throws {
@@ -512,20 +520,19 @@ import Testing
     }
 }
 
-@Suite("Opt-outs of a file that was moved before") struct FileBeforeTests {
-    /// What the file said, and whether the yes of the mended row behind it becomes an opt-out.
+@Suite("Opt-outs of an earlier file") struct EarlierFileTests {
+    /// A row of the earlier file, and whether the opt-in of the corrected row becomes an opt-out.
     static let files = [
         ("k1,a@x.example,,,2031-01-01 00:00:00", true), ("k1,a@x.example,XX,,2031-01-01 00:00:00", true),
-        // What could not be read there may be what was mended.
+        // The unreadable value may be the one that the correction replaced.
         ("k1,a@x.example,,2030-01-01 00:00:00,soon", false), ("k1,a@x.example,,soon,", false),
         ("k1,a@x.example,XX,2030-01-01 00:00:00,", false), ("k2,b@x.example,,,2031-01-01 00:00:00", false),
         ("k1,a@x.example,,,2031-01-01 00:00:00,one field too many", false),
         ("k1,a@x.example,,2030-01-01 00:00:00,\nk1,a@x.example,,,2031-01-01 00:00:00", true),
     ]
 
-    @Test(arguments: files, 0...2) func `who says no there is said no for`(_ file: (String, Bool), _ workers: Int)
-        throws
-    {
+    @Test(arguments: files, 0...2)
+    func `applies the opt-outs of the earlier file`(_ file: (String, Bool), _ workers: Int) throws {
         let header = "Contact Key,Email Address,Mobile Number,Mail In,Mail Out"
         let path = NSTemporaryDirectory() + "before-\(UUID().uuidString)"
         defer { try? FileManager.default.removeItem(atPath: path) }
@@ -537,32 +544,32 @@ import Testing
             targetSettings: ["dbId": 7, "matching": "email", "resourceId": 31]
         )
         migration.earlier = path
-        let mended = Array("\(header)\nk1,a@x.example,,2032-01-01 00:00:00,\n".utf8)
+        let corrected = Array("\(header)\nk1,a@x.example,,2032-01-01 00:00:00,\n".utf8)
         let (sink, list) = (MemorySink(), MemorySink())
-        var source = ChunkedSource(mended, chunk: 1 << 16)
-        var hearing: Set<Int?> = []
+        var source = ChunkedSource(corrected, chunk: 1 << 16)
+        var progress: Set<Int?> = []
         let report = try migration.run(
             &source,
             to: sink,
             rejects: Rejects(list: list, replay: MemorySink()),
             workers: workers,
-            progress: { hearing.insert($0.hearing) }
+            progress: { progress.insert($0.hearing) }
         )
         #expect((report.read, report.written, list.text) == (1, 1, ""))
         #expect(report.findings["migration.consent.earlierNo"]?.count ?? 0 == (file.1 ? 1 : 0))
         #expect(sink.text.contains("unsubscribed") == file.1)
-        #expect(hearing == [nil, header.utf8.count + file.0.utf8.count + 2])
+        #expect(progress == [nil, header.utf8.count + file.0.utf8.count + 2])
         let evidence = MemorySink()
-        var again = ChunkedSource(mended, chunk: 1 << 16)
+        var again = ChunkedSource(corrected, chunk: 1 << 16)
         let audit = Migration.Evidence(to: evidence, salt: "s")
         _ = try migration.path(workers).run(&again, to: MemorySink(), workers: workers, evidence: audit)
         #expect(evidence.text.contains("unsubscribed") == file.1)
-        var planned = ChunkedSource(mended, chunk: 1 << 16)
+        var planned = ChunkedSource(corrected, chunk: 1 << 16)
         let plan = try migration.path(workers).plan(&planned, workers: workers).report
         #expect(plan.findings["migration.consent.earlierNo"]?.count ?? 0 == (file.1 ? 1 : 0))
     }
 
-    @Test func `a file that is none is named`() throws {
+    @Test func `names a missing or unreadable earlier file`() throws {
         var migration = try Migration(
             from: try #require(VendorFiles.salesforce.formats.first { $0.id == "salesforce.contacts" }),
             to: .neutralContacts
@@ -581,13 +588,13 @@ import Testing
     }
 }
 
-@Suite("Opt-outs of rows that are refused") struct RefusedOptOutsTests {
+@Suite("Opt-outs of rejected rows") struct RefusedOptOutsTests {
     private static let header = "Contact Key,Email Address,Mobile Number,Mail In,Mail Out"
-    private static let yes = "k1,a@x.example,,2030-01-01 00:00:00,"
-    private static let yesInJSON =
+    private static let optIn = "k1,a@x.example,,2030-01-01 00:00:00,"
+    private static let optInInJSON =
         #"{"Contact Key":"k1","Email Address":"a@x.example","Mail In":"2030-01-01 00:00:00","Mail Out":null}"#
 
-    /// What is written of the last row, behind one that its reader refuses.
+    /// Returns the written state of the last row after a row that its reader rejects.
     private func state(behind refused: String, workers: Int, chunk: Int) throws -> (state: String?, codes: Set<String>)
     {
         let source = try #require(VendorFiles.salesforce.formats.first { $0.id == "salesforce.contacts" })
@@ -601,8 +608,8 @@ import Testing
         )
         let sink = MemorySink()
         let isJSON = refused.hasPrefix("{")
-        let text = isJSON ? "\(refused)\n\(Self.yesInJSON)" : "\(Self.header)\n\(refused)\n\(Self.yes)\n"
-        // The sign for what is no text stands for a byte that is none.
+        let text = isJSON ? "\(refused)\n\(Self.optInInJSON)" : "\(Self.header)\n\(refused)\n\(Self.optIn)\n"
+        // The replacement character stands for an invalid byte.
         let bytes = Array(text.utf8).split(separator: Array("\u{FFFD}".utf8), omittingEmptySubsequences: false)
             .joined(separator: [0xF6])
         var file = ChunkedSource(Array(bytes), chunk: chunk)
@@ -624,28 +631,31 @@ import Testing
     }
 
     static let rows = [
-        Row("a no beside a number that is none", "k1,a@x.example,XX,,2031-01-01 00:00:00", "unsubscribed"),
-        Row("a no whose date can't be read", "k1,a@x.example,,2030-01-01 00:00:00,soon", "unsubscribed"),
-        Row("a yes whose date can't be read", "k1,a@x.example,,soon,", "subscribed"),
-        Row("a yes beside a number that is none", "k1,a@x.example,XX,2030-01-01 00:00:00,", "subscribed"),
-        Row("another person's no", "k2,b@x.example,XX,,2031-01-01 00:00:00", "subscribed"),
-        Row("a no beside a byte that is no text", "k1,a@x.example,\u{FFFD},,2031-01-01 00:00:00", "unsubscribed"),
-        Row("a no whose date has such a byte", "k1,a@x.example,,2030-01-01 00:00:00,203\u{FFFD}", "unsubscribed"),
-        Row("a yes beside such a byte", "k1,a@x.example,\u{FFFD},2030-01-01 00:00:00,", "subscribed"),
-        Row("a no beside a zero", "k1,a@x.example,\0,,2031-01-01 00:00:00", "unsubscribed"),
-        Row("a no behind text after a quote", "k1,\"a@x.example\",\"4\"5,,2031-01-01 00:00:00", "unsubscribed"),
-        Row("a no behind a quote that is open", "k1,a@x.example,\"45,,2031-01-01 00:00:00", "unsubscribed"),
-        Row("a no behind a mark", "\u{FEFF}k1,a@x.example,,,2031-01-01 00:00:00", "unsubscribed"),
+        Row("an opt-out next to an invalid number", "k1,a@x.example,XX,,2031-01-01 00:00:00", "unsubscribed"),
+        Row("an opt-out with an unreadable date", "k1,a@x.example,,2030-01-01 00:00:00,soon", "unsubscribed"),
+        Row("an opt-in with an unreadable date", "k1,a@x.example,,soon,", "subscribed"),
+        Row("an opt-in next to an invalid number", "k1,a@x.example,XX,2030-01-01 00:00:00,", "subscribed"),
+        Row("another person's opt-out", "k2,b@x.example,XX,,2031-01-01 00:00:00", "subscribed"),
+        Row("an opt-out next to an invalid byte", "k1,a@x.example,\u{FFFD},,2031-01-01 00:00:00", "unsubscribed"),
         Row(
-            "a no beside a zero in JSON",
+            "an opt-out whose date has an invalid byte",
+            "k1,a@x.example,,2030-01-01 00:00:00,203\u{FFFD}",
+            "unsubscribed"
+        ),
+        Row("an opt-in next to an invalid byte", "k1,a@x.example,\u{FFFD},2030-01-01 00:00:00,", "subscribed"),
+        Row("an opt-out next to a NUL", "k1,a@x.example,\0,,2031-01-01 00:00:00", "unsubscribed"),
+        Row("an opt-out after text after a quote", "k1,\"a@x.example\",\"4\"5,,2031-01-01 00:00:00", "unsubscribed"),
+        Row("an opt-out after an open quote", "k1,a@x.example,\"45,,2031-01-01 00:00:00", "unsubscribed"),
+        Row("an opt-out after a byte-order mark", "\u{FEFF}k1,a@x.example,,,2031-01-01 00:00:00", "unsubscribed"),
+        Row(
+            "an opt-out next to a NUL in JSON",
             #"{"Contact Key":"k1","Email Address":"a@x.example","City":"\u0000","Mail In":"","Mail Out":"2031-01-01 00:00:00"}"#,
             "unsubscribed"
         ),
     ]
 
-    @Test(arguments: rows, [0, 1, 2]) func `a no counts though its own row is refused`(_ row: Row, _ workers: Int)
-        throws
-    {
+    @Test(arguments: rows, [0, 1, 2])
+    func `applies an opt-out although its own row is rejected`(_ row: Row, _ workers: Int) throws {
         for chunk in [7, 1 << 16] {
             let found = try state(behind: row.refused, workers: workers, chunk: chunk)
             #expect(found.state == row.state, "chunks of \(chunk)")
@@ -653,10 +663,10 @@ import Testing
         }
     }
 
-    /// Whether an opt-in to e-mail becomes an opt-out behind a line that is refused.
-    private static func isHeard(
+    /// Returns whether an opt-in to e-mail becomes an opt-out after a rejected line.
+    private static func isApplied(
         behind refused: String,
-        _ yes: String,
+        _ optIn: String,
         from source: RecordFormat,
         _ settings: JSONObject,
         workers: Int
@@ -668,98 +678,98 @@ import Testing
             targetSettings: ["dbId": 7, "matching": "email", "resourceId": 31]
         )
         let sink = MemorySink()
-        var file = ChunkedSource(Array("\(refused)\n\(yes)\n".utf8), chunk: 1 << 16)
+        var file = ChunkedSource(Array("\(refused)\n\(optIn)\n".utf8), chunk: 1 << 16)
         let report = try migration.path(workers).run(&file, to: sink, workers: workers)
         #expect((report.written, report.rejected) == (1, 1))
-        let isHeard = report.findings["migration.consent.earlierNo"]?.count == 1
-        #expect(sink.text.contains("unsubscribed") == isHeard)
-        return isHeard
+        let isApplied = report.findings["migration.consent.earlierNo"]?.count == 1
+        #expect(sink.text.contains("unsubscribed") == isApplied)
+        return isApplied
     }
 
     struct Line: Sendable, CustomTestStringConvertible {
         let testDescription: String
         let refused: String
-        let isHeard: Bool
+        let isApplied: Bool
 
-        init(_ name: String, _ refused: String, isHeard: Bool) {
-            (testDescription, self.refused, self.isHeard) = (name, refused, isHeard)
+        init(_ name: String, _ refused: String, isApplied: Bool) {
+            (testDescription, self.refused, self.isApplied) = (name, refused, isApplied)
         }
     }
 
     static let contacts = [
         Line(
-            "a no beside tags that are none",
+            "an opt-out beside invalid tags",
             #"{"identifiers":[{"kind":"email","value":"a@x.example"}],"subscriptions":[{"channel":"email","state":"unsubscribed"}],"tags":"none"}"#,
-            isHeard: true
+            isApplied: true
         ),
         Line(
-            "a word that can't be read",
+            "an unreadable consent value",
             #"{"identifiers":[{"kind":"email","value":"a@x.example"}],"subscriptions":[{"channel":"email","state":"nope"}]}"#,
-            isHeard: true
+            isApplied: true
         ),
         Line(
-            "a denial beside an identifier that is none",
+            "a denial beside an invalid identifier",
             #"{"identifiers":[{"kind":"email","value":"a@x.example"},7],"consents":[{"purpose":"messaging","state":"denied"}]}"#,
-            isHeard: true
+            isApplied: true
         ),
         Line(
-            "a yes with a member too many",
+            "an opt-in with an unknown member",
             #"{"identifiers":[{"kind":"email","value":"a@x.example"}],"subscriptions":[{"channel":"email","state":"subscribed","x":1}]}"#,
-            isHeard: false
+            isApplied: false
         ),
         Line(
-            "another person's no",
+            "another person's opt-out",
             #"{"identifiers":[{"kind":"email","value":"b@x.example"}],"subscriptions":[{"channel":"email","state":"no"}]}"#,
-            isHeard: false
+            isApplied: false
         ),
     ]
 
-    @Test(arguments: contacts, 0...2) func `a line that is no contact says no all the same`(
+    @Test(arguments: contacts, 0...2) func `applies the opt-out of a line that is not a valid contact`(
         _ line: Line,
         _ workers: Int
     ) throws {
-        let yes =
+        let optIn =
             #"{"identifiers":[{"kind":"email","value":"a@x.example"}],"subscriptions":[{"channel":"email","state":"subscribed"}]}"#
-        let isHeard = try Self.isHeard(behind: line.refused, yes, from: .neutralContacts, [:], workers: workers)
-        #expect(isHeard == line.isHeard)
+        let isApplied = try Self.isApplied(behind: line.refused, optIn, from: .neutralContacts, [:], workers: workers)
+        #expect(isApplied == line.isApplied)
     }
 
     static let profiles = [
         Line(
-            "a no beside a number that is too long",
+            "an opt-out beside a number that is too long",
             #"{"email":"a@x.example","n":1e999,"subscriptions":[{"channel":"email","resource_id":31,"status":"unsubscribed"}]}"#,
-            isHeard: true
+            isApplied: true
         ),
         Line(
-            "a status that is no word",
+            "an unknown status",
             #"{"email":"a@x.example","subscriptions":[{"channel":"email","resource_id":31,"status":"nope"}]}"#,
-            isHeard: true
+            isApplied: true
         ),
         Line(
-            "a no beside an entry without a channel",
+            "an opt-out beside an entry without a channel",
             #"{"email":"a@x.example","subscriptions":[{"status":"x"},{"channel":"email","resource_id":31,"status":"suspended"}]}"#,
-            isHeard: true
+            isApplied: true
         ),
         Line(
-            "a yes beside a status that is no word",
+            "an opt-in beside an unknown status",
             #"{"email":"a@x.example","subscriptions":[{"channel":"email","resource_id":31,"status":"subscribed"},{"channel":"sms","resource_id":31,"status":"x"}]}"#,
-            isHeard: false
+            isApplied: false
         ),
         Line(
-            "another person's no",
+            "another person's opt-out",
             #"{"email":"b@x.example","n":1e999,"subscriptions":[{"channel":"email","resource_id":31,"status":"unsubscribed"}]}"#,
-            isHeard: false
+            isApplied: false
         ),
     ]
 
-    @Test(arguments: profiles, 0...2) func `a profile that is refused says no all the same`(
+    @Test(arguments: profiles, 0...2) func `applies the opt-out of a rejected profile`(
         _ line: Line,
         _ workers: Int
     ) throws {
-        let yes =
+        let optIn =
             #"{"email":"a@x.example","subscriptions":[{"channel":"email","resource_id":31,"status":"subscribed"}]}"#
         let settings: JSONObject = ["resourceId": 31]
-        let isHeard = try Self.isHeard(behind: line.refused, yes, from: .altcraftProfiles, settings, workers: workers)
-        #expect(isHeard == line.isHeard)
+        let (format, isExpected) = (RecordFormat.altcraftProfiles, line.isApplied)
+        #expect(try Self.isApplied(behind: line.refused, optIn, from: format, settings, workers: workers) == isExpected)
     }
 }

@@ -7,7 +7,7 @@ import Testing
 
 @testable import PatchbayMigration
 
-/// Rows that are JSON objects, on their way through a migration.
+/// Migration of rows that are JSON objects.
 @Suite("Rows of JSON") struct JSONRowsTests {
     private func run(_ bytes: [UInt8], chunk: Int, workers: Int? = nil) throws
         -> (report: MigrationReport, written: [UInt8], list: [UInt8], replay: [UInt8])
@@ -22,7 +22,7 @@ import Testing
     }
 
     @Test(arguments: ["[\n", "{\"count\": 3,\n\"items\":\n[", "["], [1 << 20, 3])
-    func `what was rejected can be mended and fed in again`(_ head: String, _ chunk: Int) throws {
+    func `reads rejected rows again after a correction`(_ head: String, _ chunk: Int) throws {
         let bad = #"{"Contact Key": "c-2", "City": ["Oulu"]}"#
         let lost = #"{"Contact Key": "c-3}"#
         let tail = head.hasPrefix("{") ? "]}" : "]"
@@ -33,13 +33,13 @@ import Testing
         #expect(String(decoding: first.replay, as: UTF8.self) == "\(bad)\n\(lost)\n")
         let listed = String(decoding: first.list, as: UTF8.self).split(separator: "\n")
         #expect(try listed.map { try JSONValue(parsing: Array($0.utf8))["original"]?.string } == [bad, lost])
-        let mended = String(decoding: first.replay, as: UTF8.self).replacing("[\"Oulu\"]", with: "null")
+        let corrected = String(decoding: first.replay, as: UTF8.self).replacing("[\"Oulu\"]", with: "null")
             .replacing("c-3}", with: "c-3\"}")
-        let second = try run(Array(mended.utf8), chunk: chunk)
+        let second = try run(Array(corrected.utf8), chunk: chunk)
         #expect((second.report.read, second.report.written) == (2, 2))
     }
 
-    @Test func `JSON and delimited text come to the same, on as many threads as there are`() throws {
+    @Test func `converts JSON and delimited rows alike on all threads`() throws {
         let names = (1...5_000).map { "N\($0)" }
         let rows = names.map { #"{"Contact Key": "\#($0)", "First Name": "\#($0), x", "_Status": "Unsubscribed"}"# }
         let text = Array("[\(rows.joined(separator: ","))]".utf8)

@@ -132,7 +132,7 @@ import Testing
 
     private static let catalogue = AttributeCatalogue(["number": AttributeCatalogue.Entry(type: .decimal)])
 
-    @Test(arguments: cases) func `a rule does what it says, and counts it`(_ row: Case) throws {
+    @Test(arguments: cases) func `applies and counts each kind of rule`(_ row: Case) throws {
         let mapping = try ContactMapping(json: [row.rule], catalogue: Self.catalogue)
         var (contact, effects) = (Self.contact, mapping.noEffects)
         let findings = mapping.apply(to: &contact, counting: &effects)
@@ -144,7 +144,7 @@ import Testing
         #expect(findings.allSatisfy { $0.reason.contains("rule 1") && !$0.remedy.isEmpty })
     }
 
-    @Test func `identifiers, locale and time zone can be mapped too`() throws {
+    @Test func `maps identifiers, locale and time zone`() throws {
         let mapping = try ContactMapping(json: [
             ["rename": "identifiers.external", "to": "identifiers.loyalty_card"],
             ["rename": "attributes.points", "to": "identifiers.external"],
@@ -160,7 +160,7 @@ import Testing
         #expect((effects[0] + effects[1]).applied == 2)
     }
 
-    @Test func `tags are moved, made, and taken out`() throws {
+    @Test func `renames, sets and removes tags`() throws {
         let mapping = try ContactMapping(json: [
             ["rename": "tags.vip", "to": "tags.gold"], ["rename": "attributes.reader", "to": "tags.reader"],
             ["rename": "attributes.silent", "to": "tags.silent"], ["set": "tags.imported", "value": true],
@@ -185,7 +185,7 @@ import Testing
         #expect(contact.tags == ["none"])
     }
 
-    @Test func `every mistake of every rule is found at once`() throws {
+    @Test func `reports all mistakes of all rules at once`() throws {
         let error = #expect(throws: Migration.Failure.self) {
             _ = try ContactMapping(json: [
                 ["rename": "city", "to": 7, "because": "x"], ["to": "locale"],
@@ -212,7 +212,7 @@ import Testing
             (["default": "tags.vip", "value": "maybe"], "value"),
             (["map": "locale", "values": ["fi": "fi_FI", "x": ["choices": []]]], "values.x"),
         ] as [(JSONValue, String)]
-    ) func `a rule that would lose text, do nothing or reject every contact is refused`(
+    ) func `rejects a rule that would lose text, do nothing or reject every contact`(
         _ rule: JSONValue,
         _ place: String
     ) throws {
@@ -220,7 +220,7 @@ import Testing
         #expect(error?.findings.map { "\($0.code) \($0.path)" } == ["mapping.rule.member mapping[0].\(place)"])
     }
 
-    @Test func `the schema's examples are read, and the bad ones refused`() throws {
+    @Test func `accepts the schema's valid examples and rejects the invalid ones`() throws {
         let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
             .appendingPathComponent("../../Schemas/migration/examples").standardizedFileURL
         func examples(_ folder: URL) throws -> [(String, JSONValue)] {
@@ -238,7 +238,7 @@ import Testing
         }
     }
 
-    @Test(arguments: [0, 1, 2]) func `a migration applies it and counts each rule`(_ workers: Int) throws {
+    @Test(arguments: [0, 1, 2]) func `applies a mapping in a migration and counts each rule`(_ workers: Int) throws {
         let mapping = try ContactMapping(json: [
             ["rename": "attributes.tier", "to": "attributes.loyalty_tier"],
             ["map": "attributes.gender", "values": ["F": "female"], "otherwise": "reject"],

@@ -7,7 +7,7 @@ import PatchbayRecords
 import Testing
 
 @Suite("Migration") struct MigrationTests {
-    /// A header, two good rows (one over two lines), a quote gone wrong, bytes that are not UTF-8, and a city too long.
+    /// A header, two good rows (one over two lines), a misplaced quote, bytes that are not UTF-8, and an overlong city.
     static let file: [UInt8] =
         Array("id,city\r\nc-1,Oulu\r\nc-2,\"Rauma\r\nold\"\r\nc-3,\"Ii\"x\r\nc-4,".utf8) + [0xFF]
         + Array("\r\nc-5,Kristiinankaupunki\r\nc-6,Kemi".utf8)
@@ -31,7 +31,7 @@ import Testing
         }
     }
 
-    @Test func `every record is written or rejected, and counted`() throws {
+    @Test func `writes or rejects every record and counts it`() throws {
         let result = try Result(Self.file, from: .toy, to: .toy)
         #expect(result.output.text == "id,city\r\nc-1,Oulu\r\nc-2,\"Rauma\r\nold\"\r\nc-6,Kemi\r\n# end\r\n")
         #expect(result.report.read == 6)
@@ -43,7 +43,9 @@ import Testing
         #expect(result.report.isComplete)
     }
 
-    @Test(arguments: [1, 2, 3, 7, 16, 64, 4096]) func `the size of the chunks changes nothing`(_ chunk: Int) throws {
+    @Test(arguments: [1, 2, 3, 7, 16, 64, 4096]) func `produces the same result for every chunk size`(_ chunk: Int)
+        throws
+    {
         let (one, other) = (
             try Result(Self.file, from: .toy, to: .toy), try Result(Self.file, from: .toy, to: .toy, chunk: chunk)
         )
@@ -55,7 +57,7 @@ import Testing
 
     // MARK: Rejects
 
-    @Test func `a reject says where, why and how to mend it, with the original`() throws {
+    @Test func `a reject contains position, reason, remedy and the original record`() throws {
         let lines = try Result(Self.file, from: .toy, to: .toy).list.text.split(separator: "\n")
         #expect(lines.count == 3)
         #expect(
@@ -67,7 +69,7 @@ import Testing
         #expect(lines.last?.contains("\"path\":\"attributes.city\"") == true)
     }
 
-    @Test func `an original that is not UTF-8 is kept in Base64`() throws {
+    @Test func `keeps an original that is not UTF-8 in Base64`() throws {
         let lines = try Result(Self.file, from: .toy, to: .toy).list.text.split(separator: "\n")
         #expect(lines[1].hasSuffix("\"originalBase64\":\"Yy00LP8=\"}"))
     }
@@ -78,16 +80,16 @@ import Testing
         #expect(replay.bytes == Array(rows.utf8) + [0xFF] + Array("\r\nc-5,Kristiinankaupunki\r\n".utf8))
     }
 
-    @Test func `a mended replay file brings the rest over`() throws {
+    @Test func `migrates the remaining records from a corrected replay file`() throws {
         let replay = try Result(Self.file, from: .toy, to: .toy).replay.text
-        let mended = replay.replacing("\"Ii\"x", with: "Ii").replacing("\u{FFFD}", with: "Å")
+        let corrected = replay.replacing("\"Ii\"x", with: "Ii").replacing("\u{FFFD}", with: "Å")
             .replacing("Kristiinankaupunki", with: "Kaskinen")
-        let result = try Result(Array(mended.utf8), from: .toy, to: .toy)
+        let result = try Result(Array(corrected.utf8), from: .toy, to: .toy)
         #expect(result.report.rejected == 0)
         #expect(result.output.text == "id,city\r\nc-3,Ii\r\nc-4,Å\r\nc-5,Kaskinen\r\n# end\r\n")
     }
 
-    @Test func `a file without rejects leaves a list without lines`() throws {
+    @Test func `writes an empty reject list for a file without rejects`() throws {
         let result = try Result(Array("id,city\nc-1,Oulu\n".utf8), from: .toy, to: .toy)
         #expect(result.list.bytes.isEmpty)
         #expect(result.replay.text == "id,city\n")
@@ -95,7 +97,7 @@ import Testing
 
     // MARK: Catalogue and findings
 
-    @Test func `the catalogue converts values, and rejects what it can't convert`() throws {
+    @Test func `converts values by the catalogue and rejects those that it cannot convert`() throws {
         let catalogue = AttributeCatalogue([.city: .init(type: .integer)])
         let file = Array("id,city\nc-1,7\nc-2,Oulu\n".utf8)
         let result = try Result(file, from: .toy, to: .neutralContacts, catalogue: catalogue)
@@ -106,7 +108,7 @@ import Testing
         #expect(result.report.findings == ["catalogue.attribute.type": .error(1)])
     }
 
-    @Test func `a loss that is no error is counted and the contact goes`() throws {
+    @Test func `writes a contact with a warning about a loss and counts the warning`() throws {
         let contact = Contact(identifiers: [Identifier(.external, "c-1")], tags: ["vip"])
         let result = try Result(contact.jsonBytes, from: .neutralContacts, to: .toy)
         #expect(result.report.writtenWithFindings == 1)
@@ -115,14 +117,14 @@ import Testing
 
     // MARK: Runs that write nothing
 
-    @Test func `a dry run counts and finds the same`() throws {
+    @Test func `counts and reports the same in a dry run`() throws {
         let wet = try Result(Self.file, from: .toy, to: .toy)
         var input = ChunkedSource(Self.file, chunk: 10)
         let dry = try Migration(from: .toy, to: .toy).run(&input, to: nil)
         #expect(dry == wet.report)
     }
 
-    @Test func `a full disk ends the run with the reason`() throws {
+    @Test func `ends the run with the reason if the disk is full`() throws {
         var input = ChunkedSource(Self.file, chunk: 10)
         let error = #expect(throws: FileError.self) {
             try Migration(from: .toy, to: .toy).run(&input, to: MemorySink(limit: 20))
@@ -131,7 +133,7 @@ import Testing
         #expect(error?.finding.remedy == "Free space, or choose another disk.")
     }
 
-    @Test func `a cancelled run says that it is not complete`() throws {
+    @Test func `reports a cancelled run as incomplete`() throws {
         var input = ChunkedSource(Self.file, chunk: 20)
         var chunks = 0
         let report = try Migration(from: .toy, to: .toy)
@@ -140,12 +142,12 @@ import Testing
         #expect(report.bytesRead == 40)
     }
 
-    @Test func `a source that can't be read as a whole is a failure`() {
+    @Test func `fails if the source has an invalid header`() {
         let error = #expect(throws: Migration.Failure.self) { try Result([], from: .toy, to: .toy) }
         #expect(error?.findings.map(\.code) == ["toy.header"])
     }
 
-    @Test func `settings of both sides are checked before the first byte`() {
+    @Test func `validates the settings of both sides before it reads the first byte`() {
         let error = #expect(throws: Migration.Failure.self) {
             try Migration(
                 from: .neutralContacts,
@@ -157,7 +159,7 @@ import Testing
         #expect(error?.findings.map(\.path) == ["from.a", "to.b"])
     }
 
-    @Test func `a format without that direction is refused`() {
+    @Test func `rejects a target format without a writer`() {
         let readOnly = RecordFormat(id: "x", title: "X", fileExtension: "x", makeReader: RecordFormat.toy.makeReader)
         let error = #expect(throws: Migration.Failure.self) { try Migration(from: .toy, to: readOnly) }
         #expect(error?.findings.map(\.path) == ["to"])

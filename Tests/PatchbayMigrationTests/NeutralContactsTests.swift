@@ -28,7 +28,7 @@ import Testing
         return (output, try Migration(from: .neutralContacts, to: .neutralContacts).run(&input, to: output))
     }
 
-    @Test(arguments: [1, 5, 4096]) func `what is written is read again as the same bytes`(_ chunk: Int) throws {
+    @Test(arguments: [1, 5, 4096]) func `reads written contacts back as the same bytes`(_ chunk: Int) throws {
         let bytes = Array(Self.contacts.map { $0.jsonBytes + [0x0A] }.joined())
         let (output, report) = try Self.copy(bytes, chunk: chunk)
         #expect(output.bytes == bytes)
@@ -62,7 +62,7 @@ import Testing
         Fault("an enormous line", Array(repeating: 0x20, count: 17 << 20), "neutral.line.length"),
     ]
 
-    @Test(arguments: faults) func `a bad line is rejected with its number and the next is read`(_ fault: Fault) throws {
+    @Test(arguments: faults) func `rejects an invalid line with its number and reads the next`(_ fault: Fault) throws {
         let good = Self.contacts[1].jsonBytes
         var input = ChunkedSource(good + [0x0A] + fault.line + [0x0A] + good, chunk: 1 << 20)
         let (output, list) = (MemorySink(), MemorySink())
@@ -76,7 +76,7 @@ import Testing
         #expect(reject["remedy"]?.string?.isEmpty == false)
     }
 
-    @Test func `a byte-order mark, empty lines and CR LF are no fault`() throws {
+    @Test func `accepts a byte-order mark, empty lines and CR LF`() throws {
         let (_, report) = try Self.copy(Array("\u{FEFF}{}\r\n\r\n{}\r\n".utf8))
         #expect(report.written == 2)
         #expect(report.findings.isEmpty)

@@ -12,9 +12,9 @@ import Testing
 
 @testable import PatchbayMigration
 
-/// Records whose opt-ins an opt-out of another record ends, whatever key the target has and in whatever order they are.
-@Suite("Reach of opt-outs") struct OptOutReachTests {
-    /// A target with the settings by which it has a place for the decisions.
+/// Opt-outs that lower opt-ins of other records, for any key of the target and any order of the records.
+@Suite("Reach of opt-outs across records") struct OptOutReachTests {
+    /// A target with settings for the decisions.
     struct Target: CustomTestStringConvertible {
         let format: RecordFormat
         let settings: JSONObject
@@ -125,10 +125,10 @@ import Testing
     }
 
     @Test(arguments: Target.all, Pair.all)
-    func `an opt-out ends the opt-in of another record of the person or the address`(_ target: Target, _ pair: Pair)
+    func `an opt-out lowers opt-ins in other records of the person or the address`(_ target: Target, _ pair: Pair)
         throws
     {
-        // A third person shows that the target has a place for opt-ins.
+        // A third person proves that the target can hold opt-ins.
         var other = pair.optIn
         other.identifiers = [
             Identifier(.external, "k9"), Identifier(.email, "eva@x.example"), Identifier(.phone, "+358401112223"),
@@ -139,14 +139,14 @@ import Testing
                     $0.subscriptions.contains { $0.state == .subscribed }
                 }
                 let keys = optIns.map { $0.identifiers.first(.email) ?? $0.identifiers.first(.external) ?? "" }
-                // Acoustic's file has no place for an opt-in of a whole channel.
+                // Acoustic's file cannot hold an opt-in of a whole channel.
                 let expected = target.format.id == "acoustic.contacts" && keys.isEmpty ? [] : ["eva@x.example"]
                 #expect(keys == expected, "\(workers) threads")
             }
         }
     }
 
-    @Test(arguments: [1, 3]) func `an opt-in that another record lowered ends no topic`(_ workers: Int) throws {
+    @Test(arguments: [1, 3]) func `an opt-in lowered by another record does not lower topics`(_ workers: Int) throws {
         func contact(_ mail: String, _ wishes: [Subscription]) -> Contact {
             Contact(identifiers: [Identifier(.external, "k1"), Identifier(.email, mail)], subscriptions: wishes)
         }
@@ -163,7 +163,7 @@ import Testing
     }
 
     @Test(arguments: ["salesforce.contacts", "adobe.profiles"], [1, 3])
-    func `consent for an address that cannot be written is for no other one`(_ id: String, _ workers: Int) throws {
+    func `does not apply consent for an unwritable address to another address`(_ id: String, _ workers: Int) throws {
         let contact = Contact(
             identifiers: [
                 Identifier(.external, "k1"), Identifier(.phone, "call me"), Identifier(.phone, "+491600000002"),
@@ -180,8 +180,8 @@ import Testing
 
     // MARK: Probes of a plan
 
-    /// A writer that takes a contact only if its telephone number begins with a sign.
-    private struct Particular: ContactWriter {
+    /// A writer that accepts a contact only if its telephone number starts with the given text.
+    private struct SignedPhoneWriter: ContactWriter {
         let sign: String
         mutating func write(_ contact: Contact, to bytes: inout [UInt8]) -> [Finding] {
             guard contact.identifiers.first(.phone)?.hasPrefix(sign) == true else {
@@ -198,7 +198,9 @@ import Testing
         )
     }
 
-    @Test(arguments: ["+", "358", "x"]) func `a plan tries the forms of the target, and names a refusal`(_ sign: String)
+    @Test(arguments: ["+", "358", "x"]) func `a plan probes the target's number forms and reports a rejection`(
+        _ sign: String
+    )
         throws
     {
         let format = RecordFormat(
@@ -206,7 +208,7 @@ import Testing
             title: "Particular",
             fileExtension: "ndjson",
             makeReader: RecordFormat.neutralContacts.makeReader,
-            makeWriter: { _ throws(SettingsError) in Particular(sign: sign) }
+            makeWriter: { _ throws(SettingsError) in SignedPhoneWriter(sign: sign) }
         )
         let migration = try Migration(from: .neutralContacts, to: format)
         let contact = Contact(

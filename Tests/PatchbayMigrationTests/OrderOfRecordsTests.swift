@@ -9,7 +9,7 @@ import Testing
 
 @testable import PatchbayMigration
 
-/// Runs between files, in which the order of the records decides nothing about consent.
+/// Runs between files, where the order of the records does not affect consent.
 @Suite("Order of records") struct OrderOfRecordsTests {
     private static let settings: JSONObject = [
         "columns": [
@@ -19,7 +19,7 @@ import Testing
     ]
     private static let header = "Contact Key,Email Address,Mobile Number,Mail,News,Text,No Mails"
 
-    /// The states that a run between files writes, by key.
+    /// Returns the states that a run between files writes, by key.
     private func states(_ rows: [String], chunk: Int? = nil, workers: Int? = nil) throws -> [String: [String: String]] {
         let folder = FileManager.default.temporaryDirectory.appending(path: "patchbay-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -57,15 +57,15 @@ import Testing
         // The same address under another key, in another case; the same number in another form.
         ["k1,ada@x.example,,yes,,,", "k2,ADA@x.example,,no,,,"],
         ["k1,,+358401234567,,,yes,", "k2,,00358 40 1234567,,,no,"],
-        // A denial, and an opt-out of a channel as a whole, also end topics.
+        // A denial and an opt-out of a whole channel also apply to topics.
         ["k1,ada@x.example,,,yes,,", "k2,ada@x.example,,,,,true"],
         ["k1,ada@x.example,,,yes,,", "k1,ada@x.example,,no,,,"],
-        // A row that is rejected, by an unreadable answer or for its width.
+        // A row that is rejected because of an unreadable value or its number of fields.
         ["k1,ada@x.example,,yes,,,", "k2,ada@x.example,,perhaps,,,"],
         ["k1,ada@x.example,,yes,,,", "k2,Ada,Lovelace,ada@x.example,,no,,,"],
         ["k1,ada@x.example,,yes,,,", "k2,ada@x.example,no"],
     ])
-    func `an opt-out counts for records before it and behind it`(_ rows: [String]) throws {
+    func `applies an opt-out to earlier and later records`(_ rows: [String]) throws {
         let others = ["k8,bea@x.example,+358401112223,yes,yes,yes,", "k9,cem@x.example,,no,,,"]
         for rows in [rows + others, rows.reversed() + others, others + rows] {
             for (chunk, workers) in [(nil, nil), (64, 1), (64, 3)] as [(Int?, Int?)] {
@@ -76,7 +76,7 @@ import Testing
         }
     }
 
-    @Test func `a record that keeps a topic beside an opt-out of its channel keeps it`() throws {
+    @Test func `keeps a topic's opt-in next to an opt-out of its channel in one record`() throws {
         let states = try states(["k1,ada@x.example,,no,yes,,", "k2,bea@x.example,,yes,,,"])
         #expect(states["k1"] == ["email": "unsubscribed", "email/news": "subscribed"])
     }

@@ -15,7 +15,7 @@ import Testing
         try String(contentsOfFile: "\(folder)/\(name)", encoding: .utf8)
     }
 
-    @Test func `it has its name only when it is complete`() throws {
+    @Test func `gives the file its name only when it is complete`() throws {
         let file = try OutputFile(path: "\(folder)/a.csv")
         try file.write(Array("one".utf8))
         #expect(!names.contains("a.csv"))
@@ -26,7 +26,7 @@ import Testing
         #expect(mode == 0o600)
     }
 
-    @Test func `a lock ends with its owner, although a child process still has a copy of the descriptor`() throws {
+    @Test func `releases a lock with its owner, even if a child process has a copy of the descriptor`() throws {
         let path = "\(folder)/journal"
         var owner: FileDescriptor? = try FileDescriptor(path, O_RDWR | O_CREAT)
         #expect(owner?.lock() == true)
@@ -38,14 +38,14 @@ import Testing
                 return fstat(number, &status) == 0 && status.st_ino == wanted.st_ino && status.st_dev == wanted.st_dev
             }
         )
-        // What a child process has between its creation and the start of its program.
+        // A child process has this copy between its creation and the start of its program.
         let copy = dup(number)
         defer { close(copy) }
         owner = nil
         #expect(try FileDescriptor(path, O_RDWR).lock())
     }
 
-    @Test func `a file that is given up leaves the one that stood there`() throws {
+    @Test func `keeps the existing file if the new one is discarded`() throws {
         try "old".write(toFile: "\(folder)/a.csv", atomically: false, encoding: .utf8)
         do {
             let file = try OutputFile(path: "\(folder)/a.csv")
@@ -55,7 +55,7 @@ import Testing
         #expect(try content("a.csv") == "old")
     }
 
-    @Test func `a link stays a link, and the file behind it is replaced`() throws {
+    @Test func `keeps a symbolic link and replaces its target file`() throws {
         try "old".write(toFile: "\(folder)/real.csv", atomically: false, encoding: .utf8)
         try FileManager.default.createSymbolicLink(atPath: "\(folder)/link.csv", withDestinationPath: "real.csv")
         let file = try OutputFile(path: "\(folder)/link.csv")
@@ -65,7 +65,7 @@ import Testing
         #expect(try FileManager.default.destinationOfSymbolicLink(atPath: "\(folder)/link.csv") == "real.csv")
     }
 
-    @Test func `what a killed process left of the same file is cleared away, and nothing else is`() throws {
+    @Test func `removes drafts of killed processes for the same file and nothing else`() throws {
         let child = Process()
         child.executableURL = URL(filePath: "/bin/sh")
         child.arguments = ["-c", "exit 0"]
@@ -80,21 +80,21 @@ import Testing
         }
         let held = try FileDescriptor("\(folder)/a.csv.\(gone).partial", O_RDWR)
         #expect(held.lock())
-        // Somebody who shares the folder, but not the processes' numbers, writes it still.
+        // A process that shares the folder but has other process ids still writes it.
         try OutputFile(path: "\(folder)/a.csv").commit()
         #expect(names.contains("a.csv.\(gone).partial"))
         try held.close()
         try OutputFile(path: "\(folder)/a.csv").commit()
         let rest = ["a.csv", "a.csv.\(alive).partial", "a.csv.partial", "a.csv.x.partial", "b.csv.\(gone).partial"]
         #expect(names == rest.sorted())
-        // A file that can be gone on with is another way to the same name.
+        // A resumable file uses the same name for another purpose.
         try OutputFile(path: "\(folder)/b.csv", from: nil).commit()
         #expect(!names.contains("b.csv.\(gone).partial"))
-        // Nobody knows whose a draft is of which a process of that number lives.
+        // The owner of a draft is unknown if a process with its id is alive.
         #expect(OutputFile.clearDrafts(of: "\(folder)/a.csv") == ["\(folder)/a.csv.\(alive).partial"])
     }
 
-    @Test func `a device is written and stays a device`() throws {
+    @Test func `writes to a device without replacing it`() throws {
         let file = try OutputFile(path: "/dev/null")
         try file.write([1])
         try file.commit()
@@ -104,7 +104,7 @@ import Testing
         )
     }
 
-    @Test func `a folder and a missing folder are named with a remedy`() {
+    @Test func `names a folder or a missing folder with a remedy`() {
         let folderError = #expect(throws: FileError.self) { try OutputFile(path: self.folder) }
         #expect(folderError?.finding.remedy == "Name a file, not a folder.")
         let missing = #expect(throws: FileError.self) { try OutputFile(path: "\(self.folder)/none/a.csv") }
@@ -113,14 +113,14 @@ import Testing
     }
 
     #if os(Linux)
-    @Test func `a full disk is named with a remedy`() throws {
+    @Test func `reports a full disk with a remedy`() throws {
         let file = try OutputFile(path: "/dev/full")
         let error = #expect(throws: FileError.self) { try file.write([1]) }
         #expect(error?.finding.remedy == "Free space, or choose another disk.")
     }
     #endif
 
-    @Test func `a source gives the whole file in chunks, and knows its size`() throws {
+    @Test func `reads a whole source in chunks and reports its size`() throws {
         try String(repeating: "x", count: 1000).write(toFile: "\(folder)/a", atomically: false, encoding: .utf8)
         var (source, sizes) = (try FileSource(path: "\(folder)/a", chunk: 300), [Int]())
         while let chunk = try source.next() { sizes.append(chunk.count) }
@@ -128,7 +128,7 @@ import Testing
         #expect(source.size == 1000)
     }
 
-    @Test func `a source that is a folder is refused`() {
+    @Test func `rejects a folder as a source`() {
         let error = #expect(throws: FileError.self) { try FileSource(path: self.folder) }
         #expect(error?.finding.remedy == "Name a file, not a folder.")
     }

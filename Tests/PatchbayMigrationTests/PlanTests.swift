@@ -50,7 +50,7 @@ import Testing
         return contact
     }
 
-    @Test func `a file whose lines end in CR alone is told so`() throws {
+    @Test func `reports a file whose lines end in CR alone`() throws {
         let bytes = Array("Contact Key,Tier\rc-1,gold\rc-2,red\r".utf8)
         let error = #expect(throws: Migration.Failure.self) {
             try Self.plan(bytes, from: VendorFiles.salesforce.formats[0])
@@ -60,7 +60,7 @@ import Testing
     }
 
     @Test(arguments: ["sep=,", "SEP=;", "\"sep=,\""])
-    func `the line with which Excel states the delimiter is named`(_ line: String) throws {
+    func `names the line with which Excel states the delimiter`(_ line: String) throws {
         let bytes = Array("\(line)\r\nContact Key,Tier\r\nc-1,gold\r\n".utf8)
         let error = #expect(throws: Migration.Failure.self) {
             try Self.plan(bytes, from: VendorFiles.salesforce.formats[0])
@@ -69,7 +69,7 @@ import Testing
         #expect(error?.description.contains("Delete the first line") == true)
     }
 
-    @Test func `the plan says which cells are guarded against spreadsheet programs`() throws {
+    @Test func `reports which cells are guarded against spreadsheet programs`() throws {
         let (rows, contacts) = (Array("Contact Key\nc-1\n".utf8), Self.lines(Self.person("ada@x.example")))
         let salesforce = VendorFiles.salesforce.formats[0]
         #expect(try Self.plan(rows, from: salesforce).formulas?.contains("in the list of rejects by default") == true)
@@ -78,43 +78,45 @@ import Testing
         #expect(try Self.plan(contacts).formulas == nil)
     }
 
-    // MARK: Every way counts the same
+    // MARK: Equal counts on both paths
 
-    @Test(arguments: Array(BulkTests.settings.enumerated())) func `every way gives the same plan`(
+    @Test(arguments: Array(BulkTests.settings.enumerated())) func `gives the same plan on both paths`(
         _ place: Int,
         _ settings: JSONObject
     ) throws {
-        var noise = ContactNoise(seed: UInt64(900 + place), mutated: place % 2 == 0 ? 20 : 0)
-        let bytes = noise.file(60)
+        var generator = RandomContacts(seed: UInt64(900 + place), mutated: place % 2 == 0 ? 20 : 0)
+        let bytes = generator.file(60)
         let types = place < 3 ? [:] : BulkTests.types
-        let slow = try Self.plan(bytes, settings, types: types, workers: 0).json
+        let general = try Self.plan(bytes, settings, types: types, workers: 0).json
         for (chunk, workers) in [(150, 1), (5000, 3)] {
             let bulk = try Self.plan(bytes, settings, types: types, chunk: chunk, workers: workers).json
-            #expect(bulk.withoutPath == slow.withoutPath, "chunks of \(chunk), \(workers) workers")
+            #expect(bulk.withoutPath == general.withoutPath, "chunks of \(chunk), \(workers) workers")
         }
     }
 
     @Test(arguments: ConversionTests.End.all, Rounds.of(1))
-    func `every way gives the same plan for every vendor`(_ end: ConversionTests.End, _ round: Int) throws {
-        var noise = ContactNoise(seed: UInt64(round + 70), mutated: round * 15)
-        let bytes = noise.file(30)
+    func `gives the same plan for every vendor on both paths`(_ end: ConversionTests.End, _ round: Int) throws {
+        var generator = RandomContacts(seed: UInt64(round + 70), mutated: round * 15)
+        let bytes = generator.file(30)
         let types = round == 0 ? [:] : BulkTests.types
         let target = end.files.formats[0]
         for settings in [end.needed, end.full] {
-            let slow = try Self.plan(bytes, to: target, settings, types: types, workers: 0).json
+            let general = try Self.plan(bytes, to: target, settings, types: types, workers: 0).json
             for (chunk, workers) in [(150, 1), (5000, 3)] {
                 let bulk = try Self.plan(bytes, to: target, settings, types: types, chunk: chunk, workers: workers).json
-                #expect(bulk.withoutPath == slow.withoutPath, "chunks of \(chunk), \(workers) workers")
+                #expect(bulk.withoutPath == general.withoutPath, "chunks of \(chunk), \(workers) workers")
             }
         }
     }
 
-    @Test(arguments: Rounds.of(5)) func `every way gives the same plan by a mapping`(_ round: Int) throws {
-        var (rules, noise) = (MappingNoise(seed: UInt64(round + 40)), ContactNoise(seed: UInt64(round), mutated: 5))
-        let (end, bytes, mapping) = (ConversionTests.End.all[round % 5], noise.file(50), try rules.mapping())
+    @Test(arguments: Rounds.of(5)) func `gives the same plan with a mapping on both paths`(_ round: Int) throws {
+        var (rules, generator) = (
+            RandomMapping(seed: UInt64(round + 40)), RandomContacts(seed: UInt64(round), mutated: 5)
+        )
+        let (end, bytes, mapping) = (ConversionTests.End.all[round % 5], generator.file(50), try rules.mapping())
         let types = round % 2 == 0 ? [:] : BulkTests.types
         let target = end.files.formats[0]
-        let slow = try Self.plan(bytes, to: target, end.full, types: types, mapping: mapping, workers: 0).json
+        let general = try Self.plan(bytes, to: target, end.full, types: types, mapping: mapping, workers: 0).json
             .withoutPath
         for (chunk, workers) in [(150, 1), (5000, 3)] {
             let bulk = try Self.plan(
@@ -126,20 +128,20 @@ import Testing
                 chunk: chunk,
                 workers: workers
             )
-            #expect(bulk.json.withoutPath == slow, "\(mapping.rules), chunks of \(chunk), \(workers) workers")
+            #expect(bulk.json.withoutPath == general, "\(mapping.rules), chunks of \(chunk), \(workers) workers")
         }
     }
 
-    @Test func `rows give the same plan on every way`() throws {
-        var noise = RowNoise(seed: 5, mutated: 10)
-        let (bytes, settings) = noise.file(80)
+    @Test func `gives the same plan for rows on both paths`() throws {
+        var generator = RandomRows(seed: 5, mutated: 10)
+        let (bytes, settings) = generator.file(80)
         let source = try #require(VendorFiles.salesforce.formats.first { $0.makeReader != nil })
-        let slow = try Self.plan(bytes, from: source, sourceSettings: settings, workers: 0).json
+        let general = try Self.plan(bytes, from: source, sourceSettings: settings, workers: 0).json
         let bulk = try Self.plan(bytes, from: source, sourceSettings: settings, chunk: 700, workers: 2).json
-        #expect(bulk.withoutPath == slow.withoutPath)
+        #expect(bulk.withoutPath == general.withoutPath)
     }
 
-    @Test func `addresses at which records contradict each other are told where the target has other keys`() throws {
+    @Test func `reports addresses with contradicting records if the target has other keys`() throws {
         func reader(_ key: String, _ state: Subscription.State) -> Contact {
             Contact(
                 identifiers: [Identifier(.external, key), Identifier(.email, "a@x.example")],
@@ -151,7 +153,7 @@ import Testing
         for workers in [0, 1] {
             let plan = try Self.plan(bytes, to: .adobeProfiles, workers: workers)
             #expect(plan.losses.first { $0.code == code }?.count == 1)
-            // Who is found by the address is one contact there, and the later row lowers it.
+            // A contact that is found by its address is one contact there, and the later row lowers it.
             let byAddress = try Self.plan(bytes, to: .adobeProfiles, ["key": "email"], workers: workers)
             #expect(!byAddress.losses.contains { $0.code == code })
             let alike = Self.lines(reader("c-1", .unsubscribed), reader("c-2", .unsubscribed))
@@ -159,9 +161,9 @@ import Testing
         }
     }
 
-    // MARK: What is counted
+    // MARK: Counts
 
-    @Test func `attributes are kept, renamed, changed or lost`() throws {
+    @Test func `reports attributes as kept, renamed, changed or lost`() throws {
         let bytes = Self.lines(
             Self.person("a@x.example") { $0.attributes = ["city": .string("Oulu"), "shoe_size": .integer(41)] },
             Self.person("b@x.example") {
@@ -179,7 +181,7 @@ import Testing
         #expect(rows.map(\.fate) == ["kept", "lost", "lost", "lost"])
     }
 
-    @Test func `each rule of a mapping is counted, and fields are those behind it`() throws {
+    @Test func `counts each mapping rule and lists the fields after the mapping`() throws {
         let bytes = Self.lines(
             Self.person("a@x.example") { $0.attributes = ["tier": "gold", "gender": "F", "note": "x"] },
             Self.person("b@x.example") { $0.attributes = ["gender": "?"] }
@@ -208,17 +210,17 @@ import Testing
         #expect(try Self.plan(bytes).json["mapping"] == [])
     }
 
-    @Test func `keys that stand again, differ in case alone, or contradict each other are told apart`() throws {
-        let yes = Subscription(channel: .email, state: .subscribed)
-        let no = Subscription(channel: .email, state: .unsubscribed)
+    @Test func `distinguishes repeated keys, keys that differ in case alone, and contradictions`() throws {
+        let optIn = Subscription(channel: .email, state: .subscribed)
+        let optOut = Subscription(channel: .email, state: .unsubscribed)
         let bytes = Self.lines(
-            Self.person("a@x.example") { $0.subscriptions = [yes] },
-            Self.person("a@x.example") { $0.subscriptions = [no] },
+            Self.person("a@x.example") { $0.subscriptions = [optIn] },
+            Self.person("a@x.example") { $0.subscriptions = [optOut] },
             Self.person("A@X.example"),
-            Self.person("b@x.example") { $0.subscriptions = [yes] },
+            Self.person("b@x.example") { $0.subscriptions = [optIn] },
             Self.person("B@x.example"),
             Self.person("ä@x.example"),
-            Self.person("c@x.example") { $0.subscriptions = [yes, no] }
+            Self.person("c@x.example") { $0.subscriptions = [optIn, optOut] }
         )
         for workers in [0, 1] {
             let plan = try Self.plan(bytes, ["dbId": 7, "resourceId": 3], workers: workers)
@@ -230,7 +232,7 @@ import Testing
         }
     }
 
-    @Test func `a topic that is said both ways is counted, within a record and between records`() throws {
+    @Test func `counts topics with an opt-in and an opt-out, within a record and between records`() throws {
         func word(_ topic: String, _ state: Subscription.State) -> Subscription {
             Subscription(channel: .email, topic: topic, state: state)
         }
@@ -251,20 +253,20 @@ import Testing
         }
     }
 
-    @Test func `the contacts that the target counts are those that are written, by its own key`() throws {
+    @Test func `counts the written contacts by the target's own key`() throws {
         func member(_ number: Int, _ email: String?) -> Contact {
             let address = email.map { [Identifier(.email, $0)] } ?? []
             return Contact(identifiers: [Identifier(.external, "c-\(number)")] + address)
         }
-        var silent = member(5, "c@x.example")
-        // No file here has a column or a resource for that no.
-        silent.subscriptions = [Subscription(channel: .inApp, state: .unsubscribed)]
+        var optedOut = member(5, "c@x.example")
+        // No file here has a column or a resource for that opt-out.
+        optedOut.subscriptions = [Subscription(channel: .inApp, state: .unsubscribed)]
         let bytes = Self.lines(
             member(1, "a@x.example"),
             member(2, "a@x.example"),
             member(3, "b@x.example"),
             member(4, nil),
-            silent
+            optedOut
         )
         let ends: [(VendorFiles, JSONObject, kind: String, count: Int, written: Int)] = [
             (.des, [:], "email", 2, 3), (.des, ["key": "external"], "external", 4, 4),
@@ -282,7 +284,7 @@ import Testing
         #expect(try Self.plan(Self.lines(member(1, nil)), to: VendorFiles.des.formats[0], [:]).billed == 0)
     }
 
-    @Test func `contacts that are known by an address in place of the key are told, and counted by it`() throws {
+    @Test func `reports contacts identified by an address instead of the key and counts them by it`() throws {
         func people(_ identifiers: [Identifier]...) -> [UInt8] {
             identifiers.flatMap { Contact(identifiers: $0).jsonBytes + [0x0A] }
         }
@@ -300,7 +302,7 @@ import Testing
         }
     }
 
-    @Test func `a plan counts whom nobody asked, and still tells what a format holds`() throws {
+    @Test func `counts contacts without a decision and still shows what the format can hold`() throws {
         let person = Contact(identifiers: [Identifier(.external, "c-1"), Identifier(.email, "a@x.example")])
         let plan = try Self.plan(Self.lines(person, person), to: VendorFiles.acoustic.formats[0], ["listId": "7"])
         #expect(
@@ -314,7 +316,7 @@ import Testing
         #expect(fates["consent, denied"] == "refused" && fates["locale"] == "lost")
     }
 
-    @Test func `who is found by an address counts once, and nobody guesses where an address stands twice`() throws {
+    @Test func `counts a contact found by its address once, and counts none if an address is ambiguous`() throws {
         func reader(_ email: String) -> Contact { Contact(identifiers: [Identifier(.email, email)]) }
         let member = Contact(identifiers: [Identifier(.external, "c-1"), Identifier(.email, "a@x.example")])
         let ends: [(people: [Contact], billed: Int?)] = [
@@ -333,7 +335,7 @@ import Testing
         }
     }
 
-    @Test func `an attribute that no column takes is lost, and one with a column of its own is no loss of its type`()
+    @Test func `reports an attribute without a column as lost and a mapped one as no type loss`()
         throws
     {
         func born(_ text: String) -> Contact {
@@ -355,7 +357,7 @@ import Testing
         #expect(mixed.attributes[0].fate == "changed" && mixed.attributes[0].lost == 1)
     }
 
-    @Test func `tokens of more apps than the fast way tells apart are counted by app all the same`() throws {
+    @Test func `counts tokens by app, even for more apps than the bulk path distinguishes`() throws {
         let hex = String(repeating: "ab", count: 32)
         let long = String(repeating: "long.", count: 20)
         let bytes = (0..<40).flatMap { number in
@@ -384,7 +386,7 @@ import Testing
         #expect(plans[0].json["tokens"] == plans[1].json["tokens"])
     }
 
-    @Test func `what a target tells apart by its name is tried under the names that the source has`() throws {
+    @Test func `probes named parts under the names that occur in the source`() throws {
         let bytes = Self.lines(
             Self.person("a@x.example") { person in
                 person.identifiers += [Identifier(.external, "c-1"), Identifier("card", "K-1")]
@@ -418,8 +420,8 @@ import Testing
         }
     }
 
-    @Test func `a no to a purpose that the target has no place for is no kept one`() throws {
-        func says(_ purpose: Purpose) -> Contact {
+    @Test func `does not count an opt-out as kept if the target cannot hold its purpose`() throws {
+        func denying(_ purpose: Purpose) -> Contact {
             Self.person("\(purpose.rawValue)@x.example") { person in
                 person.identifiers.append(Identifier(.external, "c-\(purpose.rawValue)"))
                 person.consents = [Consent(purpose: purpose, state: .denied)]
@@ -428,7 +430,7 @@ import Testing
         let adobe = VendorFiles.adobe.formats[0]
         let analytics: Purpose = "analytics"
         func fates(_ purposes: Purpose...) throws -> [String] {
-            try Self.plan(purposes.flatMap { Self.lines(says($0)) }, to: adobe).parts
+            try Self.plan(purposes.flatMap { Self.lines(denying($0)) }, to: adobe).parts
                 .filter { $0.name.hasPrefix("consent, denied") }
                 .map { "\($0.name): \($0.fate) \($0.count ?? -1)" }
         }
@@ -441,7 +443,7 @@ import Testing
         )
     }
 
-    @Test func `keys that differ in folded letters or in how an accent is written are told of`() throws {
+    @Test func `reports keys that differ in folded letters or in the form of an accent`() throws {
         let pairs = [
             ("STRASSE@x.example", "stra\u{DF}e@x.example"), ("\u{3A3}@y.example", "\u{3C2}@y.example"),
             ("\u{E9}@z.example", "e\u{301}@z.example"), ("\u{212A}elvin@x.example", "kelvin@x.example"),
@@ -453,7 +455,7 @@ import Testing
         }
     }
 
-    @Test func `push tokens are told apart by service, build, app and form`() throws {
+    @Test func `distinguishes push tokens by service, build, app and form`() throws {
         let hex = String(repeating: "ab", count: 32)
         let tokens = [
             PushToken(hex, environment: .production, appID: "x.shop"), PushToken(hex, environment: .sandbox),
@@ -474,7 +476,7 @@ import Testing
         }
     }
 
-    @Test func `the age of push tokens goes by an attribute`() throws {
+    @Test func `determines the age of push tokens from an attribute`() throws {
         let seen: [AttributeValue?] = [
             .string("2031-03-01"), .timestamp(try #require(Timestamp(text: "2030-10-01T00:00:00Z"))),
             .date(try #require(CalendarDate(text: "2029-01-01"))), nil,
@@ -496,7 +498,7 @@ import Testing
         #expect(try Self.plan(bytes).ages.isEmpty)
     }
 
-    @Test func `the target's format is tried part by part`() throws {
+    @Test func `probes the target's format part by part`() throws {
         let bytes = Self.lines(Self.person("a@x.example") { $0.locale = "fi_FI" })
         let parts = try Self.plan(bytes).parts
         func fate(_ name: String) -> String? { parts.first { $0.name == name }?.fate }
@@ -511,7 +513,7 @@ import Testing
         )
     }
 
-    @Test func `what the source can never hold is not listed as lost`() throws {
+    @Test func `does not list parts as lost that the source can never hold`() throws {
         let bytes = Array("Contact Key,Email Address,Locale,News,Mail\nc-1,a@x.example,fi_FI,,\n".utf8)
         func parts(_ settings: JSONObject = [:], mapping: ContactMapping = ContactMapping()) throws -> Set<String> {
             let plan = try Self.plan(
@@ -530,12 +532,12 @@ import Testing
         for name in never { #expect(!plain.contains(name), "\(name)") }
         let may = ["identifier phone", "locale", "push subscription, unsubscribed", "facts of a device"]
         for name in may { #expect(plain.contains(name), "\(name)") }
-        let told = try parts([
+        let configured = try parts([
             "columns": ["Labels": "tags", "News": "subscription:email/news", "Mail": "subscription:email"],
             "types": ["visits": "integer"],
         ])
         for name in never.filter({ $0 != "consent, granted" && $0 != "identifier of another kind" }) {
-            #expect(told.contains(name), "\(name)")
+            #expect(configured.contains(name), "\(name)")
         }
         // A mapping may make any part.
         let rule = try ContactMapping(json: [["set": "tags", "value": "moved"]], catalogue: AttributeCatalogue())
@@ -543,7 +545,7 @@ import Testing
     }
 
     @Test(arguments: DefaultPairTests.vendors, DefaultPairTests.vendors)
-    func `the loss that is told without data is of the two ends together`(
+    func `considers source and target together when it reports losses without data`(
         _ source: DefaultPairTests.Vendor,
         _ target: DefaultPairTests.Vendor
     ) throws {
@@ -557,13 +559,13 @@ import Testing
         let pair = try migration.staticLoss()
         #expect(pair.count < all.count)
         #expect(Set(pair.map(\.name)).isSubset(of: all.map(\.name)))
-        // Whatever an export has, the source is known to be able to hold.
+        // The source can hold everything that its export contains.
         var input = ChunkedSource(Array(source.export.utf8), chunk: 700)
         let plan = try migration.plan(&input)
         #expect(Set(plan.parts.map(\.name)) == Set(pair.map(\.name)))
     }
 
-    @Test func `requests follow from count and size, and time from a rate`() throws {
+    @Test func `computes requests from count and size, and time from a rate`() throws {
         let bytes = (0..<25).flatMap { Self.lines(Self.person("p\($0)@x.example")) }
         let routes = [
             ImportRoute("ten", contacts: 10, note: ""), ImportRoute("small", bytes: 100, note: ""),
@@ -573,13 +575,13 @@ import Testing
         #expect(plan.loads.map(\.requests) == [3, (plan.report.bytesWritten + 99) / 100, 25, 1])
         #expect(plan.loads.map(\.seconds) == [nil, nil, 5, nil])
         #expect(try Self.plan(bytes, loads: routes, requestsPerSecond: 10).loads.map(\.seconds)[2] == 3)
-        // A file has a size of its own only where no number of contacts is stated.
+        // A file has its own size limit only if no number of contacts is stated.
         #expect(routes.map(plan.report.files) == [1, (plan.report.bytesWritten + 99) / 100, 1, 1])
     }
 
     // MARK: Memory
 
-    @Test func `counting is the same when marks are spilled`() throws {
+    @Test func `counts the same when marks are spilled to disk`() throws {
         let (small, large) = (KeyCounter(), KeyCounter(bufferSize: 64))
         for round in 0..<3 {
             let marks = (0..<1500).map { number in
@@ -600,7 +602,7 @@ import Testing
 
     // MARK: The page
 
-    @Test func `the page asks nobody for anything, and shows names as text`() throws {
+    @Test func `renders a page that loads nothing and escapes names`() throws {
         let plan = try Self.plan(Self.lines(Self.person("a@x.example") { $0.attributes["<script>"] = .string("x") }))
         let page = plan.page(of: "<b>.ndjson")
         #expect(!page.contains("<script"))
@@ -613,11 +615,12 @@ import Testing
     @Test(arguments: [
         (0, 0, "0 %"), (1, 3000, "under 0.1 %"), (2999, 3000, "over 99.9 %"), (1, 8, "12.5 %"), (3, 3, "100 %"),
     ])
-    func `shares are never nothing for something`(_ value: Int, _ whole: Int, _ text: String) {
+    func `rounds no nonzero share to 0 and no partial share to 100 percent`(_ value: Int, _ whole: Int, _ text: String)
+    {
         #expect(Page.share(value, of: whole) == text)
     }
 
-    @Test func `the counts of places are right or left out, whichever path a record took`() throws {
+    @Test func `reports correct place counts or none, on both paths`() throws {
         var bytes: [UInt8] = []
         for place in 0..<40 {
             bytes += Self.lines(

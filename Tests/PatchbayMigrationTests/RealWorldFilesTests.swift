@@ -12,8 +12,8 @@ import Testing
 
 @testable import PatchbayMigration
 
-/// Files as people have them: other encodings, arrays, values that cannot be read, dates of one form, too many rejects.
-@Suite("Contact files from the real world") struct RealWorldFilesTests {
+/// Real-world files: other encodings, arrays, unreadable values, dates of one form, too many rejects.
+@Suite("Real-world contact files") struct RealWorldFilesTests {
     private static let salesforce = VendorFiles.salesforce.formats.first { $0.id == "salesforce.contacts" }
     private static let altcraft = VendorFiles.altcraft.formats.first { $0.id == "altcraft.profiles" }
 
@@ -54,20 +54,20 @@ import Testing
         "[{\"identifiers\":[{\"kind\":\"external\",\"value\":\"a\"}]},\n{\"identifiers\":[{\"kind\":\"external\",\"value\":\"b\"}]}]",
         "{\n \"identifiers\": [\n  {\"kind\":\"external\",\"value\":\"a\"}\n ]\n}\n{\n \"identifiers\": [{\"kind\":\"external\",\"value\":\"b\"}]\n}\n",
         "[\n]\n{\"identifiers\":[{\"kind\":\"external\",\"value\":\"a\"}]}{\"identifiers\":[{\"kind\":\"external\",\"value\":\"b\"}]}",
-    ]) func `reads arrays and objects of several lines`(_ text: String) throws {
+    ]) func `reads arrays and objects that span several lines`(_ text: String) throws {
         let (report, _, contacts) = try run(text, from: .neutralContacts)
         #expect((report.read, report.rejected) == (2, 0))
         #expect(contacts.compactMap { $0.identifiers.first?.value } == ["a", "b"])
     }
 
-    @Test func `an object of several lines that is damaged is one error`() throws {
+    @Test func `reports a damaged object that spans several lines as one error`() throws {
         let text =
             "{\n \"identifiers\": [\n  {\"kind\":\"external\",\"value\":\"a\"}\n ],,\n}\n{\n \"identifiers\": [{\"kind\":\"external\",\"value\":\"b\"}]\n}\n"
         let (report, _, _) = try run(text, from: .neutralContacts)
         #expect((report.read, report.rejected, report.written) == (2, 1, 1))
     }
 
-    @Test func `null means not given`() throws {
+    @Test func `treats null as not given`() throws {
         let text =
             "{\"identifiers\":[{\"kind\":\"external\",\"value\":\"a\"},{\"kind\":\"phone\",\"value\":null}],\"attributes\":{\"city\":null},\"locale\":null}\n"
         let (report, _, contacts) = try run(text, from: .neutralContacts)
@@ -77,7 +77,7 @@ import Testing
 
     // MARK: Values
 
-    @Test(arguments: [0, 1]) func `a value that cannot be read costs the value`(_ workers: Int) throws {
+    @Test(arguments: [0, 1]) func `omits an unreadable value and keeps the row`(_ workers: Int) throws {
         let rows = "Contact Key,Email Address,Age\nk-1,ana@x.example,33\nk-2,no-address,many\n"
         let types: JSONObject = ["types": ["age": "integer"]]
         let (report, _, contacts) = try run(rows, from: Self.salesforce, types, workers: workers)
@@ -88,8 +88,8 @@ import Testing
         #expect(Set(places) == ["columns.Age", "columns.Email Address"])
     }
 
-    @Test(arguments: ["\"reject\"", "{\"Age\":\"reject\"}"]) func `settings reject such rows`(_ setting: String) throws
-    {
+    @Test(arguments: ["\"reject\"", "{\"Age\":\"reject\"}"])
+    func `rejects rows with unreadable values if the settings say so`(_ setting: String) throws {
         let rows = "Contact Key,Age\nk-1,33\nk-2,many\n"
         let settings: JSONObject = [
             "types": ["age": "integer"], "onInvalid": try JSONValue(parsing: Array(setting.utf8)),
@@ -98,7 +98,7 @@ import Testing
         #expect((report.written, report.rejected) == (1, 1))
     }
 
-    @Test(arguments: [0, 1]) func `an opt-in does not outlive its address`(_ workers: Int) throws {
+    @Test(arguments: [0, 1]) func `drops an opt-in whose address is unreadable`(_ workers: Int) throws {
         let rows = "Contact Key,Email Address,Mail,Text\nk-0,a@x.example,1,1\nk-1,no-address,1,1\nk-2,no-address,0,1\n"
         let settings: JSONObject = ["columns": ["Mail": "optedIn:email", "Text": "optedIn:sms"]]
         let (_, _, contacts) = try run(rows, from: Self.salesforce, settings, workers: workers)
@@ -107,7 +107,7 @@ import Testing
         #expect(contacts.allSatisfy { $0.subscriptions.contains { $0.channel == .sms && $0.state == .subscribed } })
     }
 
-    @Test(arguments: [0, 1]) func `a national number gets the default country`(_ workers: Int) throws {
+    @Test(arguments: [0, 1]) func `adds the default country to a national number`(_ workers: Int) throws {
         let rows =
             "Contact Key,Mobile Number\nk-1,0151 0000001\nk-2,4915100000002.0\nk-3,+49 (0) 151 0000003\nk-4,(0151) 0000004\n"
         let (_, text, _) = try run(
@@ -126,7 +126,7 @@ import Testing
 
     // MARK: Dates
 
-    @Test func `the form of dates is decided by all values of a column`() throws {
+    @Test func `determines the date form from all values of a column`() throws {
         let salesforce = try #require(Self.salesforce)
         func forms(_ days: [String], _ settings: JSONObject = [:]) throws -> JSONValue? {
             let rows = "Contact Key,Birth Date\n" + days.enumerated().map { "k-\($0),\($1)\n" }.joined()
@@ -148,7 +148,7 @@ import Testing
         #expect(try forms(ambiguous.dropLast() + ["25/12/1990"], american) == ["Birth Date": ["dd/MM/yyyy"]])
     }
 
-    @Test(arguments: [0, 1]) func `a column of another form is not read half`(_ workers: Int) throws {
+    @Test(arguments: [0, 1]) func `rejects all rows of a column whose dates have another form`(_ workers: Int) throws {
         let rows = "Contact Key,Birth Date\nk-1,05/06/1989\nk-2,25/12/1990\n"
         let settings: JSONObject = [
             "types": ["birth_date": "date"], "dateForm": "MM/dd/yyyy", "dateForms": ["Birth Date": ["dd/MM/yyyy"]],
@@ -171,7 +171,7 @@ import Testing
 
     // MARK: Mapping
 
-    @Test(arguments: [0, 1]) func `rules reach subscriptions and tags`(_ workers: Int) throws {
+    @Test(arguments: [0, 1]) func `applies mapping rules to subscriptions and tags`(_ workers: Int) throws {
         let text =
             "{\"identifiers\":[{\"kind\":\"external\",\"value\":\"a\"}],\"attributes\":{\"likes\":\"news; sport\",\"mail\":\"Ja\"},\"tags\":[\"vip\",\"old\"],\"subscriptions\":[{\"channel\":\"email\",\"topic\":\"one\",\"state\":\"unsubscribed\"},{\"channel\":\"sms\",\"state\":\"suspended\"}]}\n"
         let rules: JSONValue = [
@@ -206,7 +206,7 @@ import Testing
         ("2031-03-10 00:00:01", "2031-03-09", true), ("2031-03-09 10:00:00", "2031-03-09 09:00:00", true),
         ("2031-03-09 09:00:00", "2031-03-09 10:00:00", false),
     ])
-    func `an opt-out on the day of the opt-in applies if a time is missing`(
+    func `applies an opt-out on the day of the opt-in if a time is missing`(
         _ optIn: String,
         _ optOut: String,
         _ isOptedIn: Bool
@@ -224,13 +224,13 @@ import Testing
         #"[{"rename":"subscriptions.sms/a","to":"subscriptions.push/a"}]"#, #"[{"remove":"subscriptions.email"}]"#,
         #"[{"rename":"subscriptions.email","to":"attributes.x"}]"#,
         #"[{"map":"subscriptions.email","values":{"subscribed":"unsubscribed"},"otherwise":"drop"}]"#,
-    ]) func `no rule invents an opt-in or loses an opt-out`(_ rules: String) throws {
+    ]) func `rejects mapping rules that create an opt-in or remove an opt-out`(_ rules: String) throws {
         #expect(throws: Migration.Failure.self) { try ContactMapping(json: JSONValue(parsing: Array(rules.utf8))) }
     }
 
     // MARK: Rejects
 
-    @Test func `a run stops at a share of rejects with the main reason`() throws {
+    @Test func `stops at the maximum share of rejects and reports the main reason`() throws {
         let rows =
             "Contact Key,Email Address\n"
             + (0..<200).map { "\($0 % 3 == 0 ? "k-\($0)" : "1.2E+12"),a\($0)@x.example\n" }.joined()
@@ -272,7 +272,7 @@ import Testing
         #expect(try text(FileSource(path: path, upTo: 12, chunk: 64)) == String(plain.prefix(12)))
     }
 
-    @Test func `a damaged gzip file is an error, not a short one`() throws {
+    @Test func `reports a damaged gzip file as an error, not as a short file`() throws {
         let whole = try #require(Base64.decode("H4sIAAAAAAACA3POzytJTC5R8E6t1HHLLCouUfBLzE3lytY11HHMS+QCAPtSvHYfAAAA"))
         let path = try file(Array(whole.dropLast(12)))
         defer { try? FileManager.default.removeItem(atPath: path) }
@@ -305,25 +305,25 @@ import Testing
     // MARK: Messages
 
     /// A file, the format that reads it, and what its finding or its remedy names.
-    private static let messages: [(format: String, text: String, written: Int, says: String)] = [
+    private static let messages: [(format: String, text: String, written: Int, expectedText: String)] = [
         ("altcraft.profiles", #"{"error":0,"data":[{"email":"a@x.example"}]}"#, 0, "jq -c '.data[]'"),
         ("altcraft.profiles", #"{"data":{"email":"a@x.example"}}"#, 0, "jq -c '.data' FILE"),
         ("neutral.contacts", #"{"contacts":[{"identifiers":[]}]}"#, 0, "jq -c '.contacts[]'"),
         ("salesforce.contacts", #"{"data":[{"ContactKey":"k"}],"page":1}"#, 0, "jq -c '.data[]'"),
         ("salesforce.contacts", #"{"contactKey2":"k","attributeSets":[]}"#, 0, "request of the contacts API"),
-        // The vendor's rows are read.
+        // The vendor's rows are valid.
         ("salesforce.contacts", #"{"items":[{"keys":{"contactkey":"k-1"},"values":{"city":"Oulu"}}]}"#, 1, ""),
-        // Rows without a value, as a spreadsheet leaves them.
+        // Rows without a value, as a spreadsheet saves them.
         ("salesforce.contacts", "Contact Key,City\n,\nk-1,Oulu\n , \n,\n", 1, "no value in any column"),
     ]
 
-    @Test(arguments: messages.indices) func `a file that is not as expected is explained`(_ index: Int) throws {
-        let (id, text, written, says) = Self.messages[index]
+    @Test(arguments: messages.indices) func `explains why a file is not as expected`(_ index: Int) throws {
+        let (id, text, written, expectedText) = Self.messages[index]
         let format = try #require(Self.formats.first { $0.id == id })
         let (report, _, _) = try run(text + "\n", from: format)
         #expect(report.written == written)
         let lines = report.lines.map { "\($0.reason) \($0.remedy)" }
-        #expect(says.isEmpty || lines.contains { $0.contains(says) }, "\(lines)")
+        #expect(expectedText.isEmpty || lines.contains { $0.contains(expectedText) }, "\(lines)")
     }
 
     @Test(arguments: [
@@ -332,13 +332,13 @@ import Testing
         ("EMail Adresse,Opt-In\na@x.example,True\n", #"{"EMail Adresse": "identifier:email"}"#),
         ("CONTACT ID,HASOPTEDOUTOFEMAIL\n3,true\n", #"2 columns: "CONTACT ID", "HASOPTEDOUTOFEMAIL""#),
     ])
-    func `a file without the key's column is explained with its header`(_ text: String, _ says: String) throws {
+    func `explains a missing key column and shows the header`(_ text: String, _ expectedText: String) throws {
         let error = #expect(throws: Migration.Failure.self) { try run(text, from: .desContacts) }
         let texts = error?.findings.map { "\($0.reason) \($0.remedy)" } ?? []
-        #expect(texts.contains { $0.contains(says) }, "\(texts)")
+        #expect(texts.contains { $0.contains(expectedText) }, "\(texts)")
     }
 
-    @Test func `reasons of one code are counted each, with their columns and whole texts`() throws {
+    @Test func `counts each reason of one code with its columns and full text`() throws {
         let rows = "Contact Key,Age,Birth Date,Since\nk-1,many,05/06/1989,x\nk-2,few,06/05/1989,2\n"
         let types: JSONObject = ["types": ["age": "integer", "since": "integer", "birth_date": "date"]]
         let (report, _, _) = try run(rows, from: Self.salesforce, types)
@@ -353,7 +353,7 @@ import Testing
 
     // MARK: The plan
 
-    @Test func `the plan counts decisions before and after`() throws {
+    @Test func `counts consent decisions before and after the migration`() throws {
         let rows =
             "Contact Key,Mail,Text\nk-1,1,0\nk-2,0,\nk-3,,\nk-4,maybe,1\n1.2E+12,1,1\n"
         let settings: JSONObject = ["columns": ["Mail": "optedIn:email", "Text": "optedIn:sms"]]
@@ -403,7 +403,7 @@ import Testing
         #expect(contacts.map(\.consents) == [[], [Consent(purpose: .messaging, state: .denied)]])
     }
 
-    @Test func `a global status that is not known rejects the record`() throws {
+    @Test func `rejects a record with an unknown global status`() throws {
         let (report, _, _) = try run(
             "{\"email\":\"a@x.example\",\"_status\":9}\n",
             from: Self.altcraft,
@@ -435,7 +435,7 @@ import Testing
         ][format.id] ?? [:]
     }
 
-    /// Several records of each of some people, in any order, with any states.
+    /// Returns several records of each of some people, in random order, with random states.
     private static func records(_ seed: UInt64) -> [Contact] {
         var chance = SeededGenerator(seed: seed)
         return (0..<60).map { _ in
@@ -466,7 +466,7 @@ import Testing
         }
     }
 
-    /// What each person states in the records of a file, the least of all.
+    /// Returns the least permissive decisions of each person in a file.
     private static func words(_ bytes: [UInt8], _ format: RecordFormat) throws -> [String: [ConsentWords]] {
         let make = try #require(format.makeReader)
         var reader = try make(settings(format))
@@ -491,7 +491,7 @@ import Testing
             var input = ChunkedSource(Self.records(seed).flatMap { $0.jsonBytes + [0x0A] }, chunk: 4096)
             let file = MemorySink()
             _ = try there.run(&input, to: file)
-            // Some formats hold none of these people.
+            // Some formats cannot hold these people.
             guard let before = try? Self.words(file.bytes, source) else { continue }
             let path = try self.file(file.bytes)
             defer { try? FileManager.default.removeItem(atPath: path) }
@@ -510,7 +510,7 @@ import Testing
                 for (person, words) in try Self.words(output.bytes, target) {
                     let stated = before[person] ?? []
                     for word in words {
-                        // An opt-in must be stated by some record of the person, and a denial of another one must be there, too.
+                        // An opt-in must come from a record of the person. Another person's denial must be present.
                         let raised = word.said.map(\.subject).filter { subject in
                             word.holding(subject) == .yes
                                 && (!stated.contains { $0.holding(subject) == .yes }

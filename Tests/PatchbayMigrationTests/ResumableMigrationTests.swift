@@ -21,7 +21,7 @@ import Testing
 
     deinit { try? FileManager.default.removeItem(at: folder) }
 
-    /// About 1.5 MB, so that there are several chunks, with a bad line here and there.
+    /// About 1.5 MB, so that there are several chunks, with some invalid lines.
     private static let input: Data = {
         let filler = String(repeating: "x", count: 300)
         let lines = (0..<4000).map { number in
@@ -59,7 +59,7 @@ import Testing
         )
     }
 
-    /// It reads by chunks of which the input has several.
+    /// Creates a resumable migration with chunks smaller than the input.
     private func resumable(
         _ files: ResumableMigration.Files,
         to target: RecordFormat = .altcraftProfiles,
@@ -77,7 +77,7 @@ import Testing
         return run
     }
 
-    /// Runs it, and stops after so many chunks.
+    /// Runs the migration and stops it after the number of chunks.
     @discardableResult
     private func run(
         _ files: ResumableMigration.Files,
@@ -93,8 +93,8 @@ import Testing
         let outcome = try withoutActuallyEscaping(atChunk) { atChunk in
             try resumable(files, to: target, settings: settings, workers: workers).run(
                 restarts: restarts,
-                progress: { told in
-                    guard told.hearing == nil else { return }
+                progress: { progress in
+                    guard progress.hearing == nil else { return }
                     count += 1
                     do { try atChunk(count) } catch { failure = error }
                 },
@@ -105,10 +105,10 @@ import Testing
         return outcome
     }
 
-    // MARK: Going on
+    // MARK: Resuming
 
-    @Test func `a run that was stopped tells how the next one goes on`() throws {
-        #expect(try run(files(), chunks: 0).next == .anew)
+    @Test func `a stopped run reports how the next one resumes`() throws {
+        #expect(try run(files(), chunks: 0).next == .startOver)
         #expect(names == ["in.ndjson"])
         #expect(try run(files(), chunks: 5).next == .there)
         #expect(try run(files("other", evidence: "evidence"), chunks: 5).next == .there)
@@ -116,16 +116,16 @@ import Testing
 
     private final class Lines: LogHandler {
         let level = LogLevel.trace
-        private let told = Mutex<[String]>([])
+        private let lines = Mutex<[String]>([])
 
-        var all: [String] { told.withLock { $0 } }
+        var all: [String] { lines.withLock { $0 } }
 
         func log(event: LogEvent) {
-            told.withLock { $0.append("\(event.message) \(event.metadata.sorted { $0.key < $1.key }.map(\.value))") }
+            lines.withLock { $0.append("\(event.message) \(event.metadata.sorted { $0.key < $1.key }.map(\.value))") }
         }
     }
 
-    @Test func `a log hears each phase of a run, with counts alone`() throws {
+    @Test func `logs each phase of a run with counts alone`() throws {
         try run(files(), chunks: 9)
         let log = Lines()
         _ = try resumable(files()).run(restarts: false, log: log, progress: { _ in }, isCancelled: { false })
@@ -138,7 +138,7 @@ import Testing
     }
 
     @Test(arguments: [true, false])
-    func `a resumed run reads the source again for opt-outs only without their log`(_ hasLog: Bool) throws {
+    func `reads the source again for opt-outs only if their log is missing`(_ hasLog: Bool) throws {
         let whole = try run(files("whole.ndjson"))
         let stopped = try run(files(), chunks: 9)
         let place = try #require(try Checkpoint(of: path("out.ndjson"))).place
@@ -161,7 +161,7 @@ import Testing
     }
 
     @Test(arguments: [RecordFormat.altcraftProfiles.id, RecordFormat.neutralContacts.id], [1, 3, 5])
-    func `a stopped run is gone on with, and gives the same bytes`(_ target: String, _ chunks: Int) throws {
+    func `a resumed run produces the same bytes`(_ target: String, _ chunks: Int) throws {
         let target: RecordFormat = target == RecordFormat.neutralContacts.id ? .neutralContacts : .altcraftProfiles
         let whole = try run(files("whole.ndjson", evidence: "whole.evidence"), to: target)
         let stopped = try run(files(evidence: "out.evidence"), to: target, chunks: chunks)
@@ -172,8 +172,11 @@ import Testing
         #expect(resumed.isCommitted)
         #expect(resumed.resumed == stopped.report.read)
         #expect(resumed.report == whole.report)
-        for ending in ["ndjson", "ndjson.bad", "ndjson.replay", "evidence"] {
-            #expect(try bytes("out.\(ending)") == bytes("whole.\(ending)"), "\(ending)")
+        for fileExtension in ["ndjson", "ndjson.bad", "ndjson.replay", "evidence"] {
+            #expect(
+                try bytes("out.\(fileExtension)") == bytes("whole.\(fileExtension)"),
+                "\(fileExtension)"
+            )
         }
         #expect(!names.contains { $0.hasSuffix(".partial") || $0.hasSuffix(".checkpoint") })
     }
@@ -185,7 +188,7 @@ import Testing
     }
 
     @Test(arguments: [(1, 1), (3, 1), (8, 2), (13, 1), (16, 2)])
-    func `a resumed run knows the opt-outs before its place, in the first and in the second pass`(
+    func `a resumed run applies the opt-outs before its checkpoint in both passes`(
         _ chunks: Int,
         _ workers: Int
     ) throws {
@@ -195,14 +198,14 @@ import Testing
         let whole = try run(files("whole.ndjson"), workers: workers)
         try run(files(), chunks: chunks, workers: workers)
         let resumed = try run(files(), workers: workers)
-        // A pass has 11 chunks. The first pass ends with the last record, when the records of one person contradict each other.
+        // A pass has 11 chunks. The first pass ends with the last record: the records of one person contradict each other.
         #expect((resumed.resumed > 0) == (chunks > 11))
         #expect(resumed.report == whole.report)
         #expect(whole.report.findings[EarlierOptOuts.heeded.code]?.count == 1000)
         #expect(try bytes("out.ndjson") == bytes("whole.ndjson"))
     }
 
-    @Test func `a run that is resumed twice, the first time without the log, knows all opt-outs`() throws {
+    @Test func `a run resumed twice, first without its log, applies all opt-outs`() throws {
         // More keys than a run keeps in memory before it appends them to the log.
         let lines = [line(0, "subscribed")] + (1..<72_000).map { line($0, "unsubscribed") }
         let text =
@@ -218,7 +221,7 @@ import Testing
         #expect(first.contains("unsubscribed"))
     }
 
-    @Test func `a stream that is resumed learns the opt-outs before its place`() throws {
+    @Test func `a resumed stream reads the opt-outs before its checkpoint`() throws {
         let lines = ["unsubscribed", "subscribed"].map { Array((line(0, $0) + "\n").utf8) }
         let migration = try migration(to: .altcraftProfiles)
         var places: [Checkpoints.Place] = []
@@ -234,7 +237,7 @@ import Testing
     }
 
     @Test(arguments: [RecordFormat.altcraftProfiles.id, RecordFormat.neutralContacts.id])
-    func `bulk work goes on at the place, not at the start`(_ target: String) throws {
+    func `the bulk path resumes at the checkpoint, not at the start`(_ target: String) throws {
         let target: RecordFormat = target == RecordFormat.neutralContacts.id ? .neutralContacts : .altcraftProfiles
         var (all, chunks) = (0, 0)
         let whole = try run(files("whole.ndjson"), to: target, atChunk: { all = $0 })
@@ -248,12 +251,12 @@ import Testing
         #expect(try bytes("out.ndjson") == bytes("whole.ndjson"))
     }
 
-    @Test func `a run that was ended while files got their names is finished by the next`() throws {
+    @Test func `completes a run that was killed while it renamed its files`() throws {
         try run(files("whole.ndjson"))
         try Data("before".utf8).write(to: folder.appending(path: "out.ndjson"))
         let report = try run(files(journal: "journal")).report
         let sizes = try ["out.ndjson", "out.ndjson.bad", "out.ndjson.replay"].map { try bytes($0).count }
-        // As it stands when the rejects have their names and the contacts do not.
+        // The state after the rejects have their final names and before the contacts do.
         try FileManager.default.moveItem(atPath: path("out.ndjson"), toPath: path("out.ndjson.partial"))
         try writeLastCheckpoint(report, sizes)
         try Data("half".utf8).write(to: folder.appending(path: "out.ndjson.checkpoint.partial"))
@@ -264,12 +267,12 @@ import Testing
         #expect(try bytes("out.ndjson") == Data("before".utf8))
     }
 
-    @Test func `a journal that a killed run had written stays the way back of the next`() throws {
+    @Test func `keeps the undo journal that a killed run wrote for the next run`() throws {
         try Data("before".utf8).write(to: folder.appending(path: "out.ndjson"))
         let report = try run(files(journal: "journal")).report
         let outputs = ["out.ndjson", "out.ndjson.bad", "out.ndjson.replay"]
         let sizes = try outputs.map { try bytes($0).count }
-        // As it stands when the journal is written and no file has its name.
+        // The state after the journal is written and before any file has its final name.
         for name in outputs {
             try FileManager.default.moveItem(atPath: path(name), toPath: path("\(name).partial"))
         }
@@ -282,7 +285,7 @@ import Testing
         #expect(try bytes("out.ndjson") == Data("before".utf8))
     }
 
-    @Test(arguments: [true, false]) func `undo in a folder that was moved touches nothing, and the journal stays`(
+    @Test(arguments: [true, false]) func `rejects an undo in a moved folder and keeps the journal`(
         _ hadBefore: Bool
     ) throws {
         if hadBefore { try Data("before".utf8).write(to: folder.appending(path: "out.ndjson")) }
@@ -296,7 +299,7 @@ import Testing
         #expect(try Journal.undo(path("journal")).first?.deed == (hadBefore ? .restored : .removed))
     }
 
-    @Test func `what was written and then moved away gives its place back`() throws {
+    @Test func `restores the previous file if the written one was moved away`() throws {
         try Data("before".utf8).write(to: folder.appending(path: "out.ndjson"))
         try run(files(journal: "journal"))
         try Data("changed".utf8).write(to: folder.appending(path: "out.ndjson"))
@@ -307,7 +310,7 @@ import Testing
         #expect(try bytes("mine") == Data("changed".utf8))
     }
 
-    /// Writes what a run that is complete keeps until its files have their names.
+    /// Writes the checkpoint that a complete run keeps until its files have their final names.
     private func writeLastCheckpoint(_ report: MigrationReport, _ sizes: [Int]) throws {
         var place = Checkpoints.Place(report: report, offset: report.bytesRead, lines: 0, isExact: false)
         place.report.isComplete = true
@@ -324,7 +327,7 @@ import Testing
         try Data(checkpoint.bytes).write(to: folder.appending(path: "out.ndjson.checkpoint"))
     }
 
-    @Test func `what a killed run left of a checkpoint or a journal is not left behind`() throws {
+    @Test func `removes the checkpoint and journal drafts of a killed run`() throws {
         for name in ["out.ndjson.checkpoint.partial", "journal.partial"] {
             try Data(repeating: 120, count: 9000).write(to: folder.appending(path: name))
         }
@@ -333,7 +336,7 @@ import Testing
         #expect(try Journal.undo(path("journal")).count == 3)
     }
 
-    // MARK: What is refused
+    // MARK: Rejected runs
 
     private func refusal(_ run: () throws -> ResumableMigration.Outcome) -> String? {
         do {
@@ -344,7 +347,7 @@ import Testing
         }
     }
 
-    @Test func `other settings and another input are refused with the way out`() throws {
+    @Test func `rejects other settings and another input with a remedy`() throws {
         try run(files(), chunks: 2)
         #expect(refusal { try run(files(), settings: "b") } == "migration.checkpoint.settings")
         var changed = Self.input
@@ -355,7 +358,7 @@ import Testing
         #expect(try run(files(), restarts: true).isCommitted)
     }
 
-    @Test func `a checkpoint that is damaged, or whose file is gone, is refused`() throws {
+    @Test func `rejects a damaged checkpoint and a checkpoint without its draft`() throws {
         try run(files(), chunks: 2)
         try FileManager.default.removeItem(atPath: path("out.ndjson.bad.partial"))
         #expect(refusal { try run(files()) } == "migration.checkpoint.draft")
@@ -364,7 +367,7 @@ import Testing
         #expect(try run(files(), restarts: true).isCommitted)
     }
 
-    @Test func `an input that changes while it is read is told, and nothing is written`() throws {
+    @Test func `reports an input that changes while it is read and writes nothing`() throws {
         let code = refusal {
             try run(
                 files(),
@@ -381,7 +384,7 @@ import Testing
         #expect(names == ["in.ndjson"])
     }
 
-    /// A file that grows when its first bytes were read.
+    /// A file that grows after its first bytes were read.
     private struct GrowingFile: ByteSource {
         var source: FileSource
         let url: URL
@@ -402,18 +405,18 @@ import Testing
         }
     }
 
-    @Test func `a plan and a verification tell a file that changes while it is read, too`() throws {
+    @Test func `a plan and a verification report a file that changes while they read it`() throws {
         try run(files())
         let (source, target) = (folder.appending(path: "in.ndjson"), folder.appending(path: "out.ndjson"))
-        let way = try migration()
+        let migration = try migration()
         let planned = #expect(throws: Migration.Failure.self) {
             var growing = try GrowingFile(source)
-            _ = try way.plan(&growing)
+            _ = try migration.plan(&growing)
         }
         #expect(planned?.findings.map(\.code) == ["migration.input.changed"])
         #expect(planned?.findings.map(\.path) == [source.path])
         let verified = #expect(throws: Migration.Failure.self) {
-            _ = try way.verify(
+            _ = try migration.verify(
                 { try GrowingFile(source) },
                 against: { try FileSource(path: target.path) },
                 difference: { _ in }
@@ -421,7 +424,7 @@ import Testing
         }
         #expect(verified?.findings.map(\.path) == [source.path])
         let held = #expect(throws: Migration.Failure.self) {
-            _ = try way.verify(
+            _ = try migration.verify(
                 { try FileSource(path: source.path) },
                 against: { try GrowingFile(target) },
                 difference: { _ in }
@@ -430,16 +433,16 @@ import Testing
         #expect(held?.findings.map(\.path) == [target.path])
     }
 
-    @Test func `two runs do not write one file`() throws {
+    @Test func `rejects a second run that writes the same file`() throws {
         let first = try OutputFile(path: path("out.ndjson"), from: nil)
         let error = #expect(throws: FileError.self) { try run(files()) }
         #expect(error?.finding.remedy.hasPrefix("Another run is writing it") == true)
         withExtendedLifetime(first) {}
     }
 
-    // MARK: The way back
+    // MARK: Undo
 
-    @Test func `undo brings back what stood there, and removes what did not`() throws {
+    @Test func `undo restores replaced files and removes new ones`() throws {
         try Data("before".utf8).write(to: folder.appending(path: "out.ndjson"))
         try run(files(journal: "journal"))
         #expect(try bytes("out.ndjson").count > 1000)
@@ -449,7 +452,7 @@ import Testing
         #expect(names == ["in.ndjson", "out.ndjson"])
     }
 
-    @Test func `a journal of another run is not written over, nor what it keeps`() throws {
+    @Test func `overwrites neither another run's journal nor the files that it keeps`() throws {
         try Data("before".utf8).write(to: folder.appending(path: "out.ndjson"))
         try run(files(journal: "journal"))
         let before = names
@@ -463,7 +466,7 @@ import Testing
         #expect(try run(files(journal: "journal")).isCommitted)
     }
 
-    @Test func `what stands beside an output is gone on with and undone like it`() throws {
+    @Test func `resumes and undoes a sidecar file together with its output`() throws {
         try Data("old map".utf8).write(to: folder.appending(path: "out.map"))
         var all = files(evidence: "out.evidence", journal: "journal")
         all.sidecars = [(path("out.map"), Array("new map".utf8))]
@@ -477,7 +480,7 @@ import Testing
         #expect(try bytes("out.map") == Data("old map".utf8))
     }
 
-    @Test func `undo touches nothing if a file was changed since`() throws {
+    @Test func `undo changes nothing if a file was changed since`() throws {
         try Data("before".utf8).write(to: folder.appending(path: "out.ndjson"))
         try run(files(journal: "journal"))
         try Data("mine".utf8).write(to: folder.appending(path: "out.ndjson.bad"))

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Rounds of tests with random files: few of each in `make test`; `make rounds` plays 24 times as many.
+/// Rounds of tests with random files: a few in `make test`, and 24 times as many in `make rounds`.
 enum Rounds {
     private static let factor = ProcessInfo.processInfo.environment["PATCHBAY_ROUNDS"].flatMap { Int($0) } ?? 1
 

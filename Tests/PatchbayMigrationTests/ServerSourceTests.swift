@@ -11,13 +11,13 @@ import Testing
 @testable import PatchbayMigration
 
 @Suite("Sources of migrations through server APIs") struct ServerSourceTests {
-    /// A source whose records have several lines, or none, and are good, or not.
+    /// A source with records of several lines, empty ones, and valid and invalid ones.
     struct Source: CustomTestStringConvertible {
         var name: String
         var format: RecordFormat
         var settings: JSONObject = [:]
         var text: String
-        /// Whether a run can go on within it.
+        /// Whether a run can resume within the source.
         var isCut = true
 
         var testDescription: String { name }
@@ -65,7 +65,7 @@ import Testing
         ),
     ]
 
-    @Test(arguments: sources, [7, 128 << 10]) func `a run goes on at any record, as if it had read all`(
+    @Test(arguments: sources, [7, 128 << 10]) func `resumes at any record as if it had read everything before`(
         _ source: Source,
         chunk: Int
     ) throws {
@@ -97,7 +97,7 @@ import Testing
             try read(after: place) { _, record in if record.number >= place.report.read { later.append(record) } }
             #expect(later.map(Self.text) == records[index...].map(Self.text))
         }
-        // Nothing before the place is read again.
+        // Nothing before the checkpoint is read again.
         guard source.isCut, let last = places.last else { return }
         try read(after: last) { _, record in #expect(record.number == last.report.read) }
     }

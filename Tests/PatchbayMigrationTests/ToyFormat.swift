@@ -84,7 +84,7 @@ private struct ToyWriter: ContactWriter {
     func footer() -> [UInt8] { Array("# end\r\n".utf8) }
 }
 
-/// Bytes that come in chunks of a fixed size.
+/// A source that returns chunks of a fixed size.
 struct ChunkedSource: ByteSource {
     private var chunks: [[UInt8]]
 
@@ -96,7 +96,7 @@ struct ChunkedSource: ByteSource {
     mutating func next() throws(FileError) -> [UInt8]? { chunks.popLast() }
 }
 
-/// Keeps what is written to it, up to a limit: a disk that fills up.
+/// A sink in memory. Its limit simulates a full disk.
 final class MemorySink: ByteSink {
     private(set) var bytes: [UInt8] = []
     private let limit: Int

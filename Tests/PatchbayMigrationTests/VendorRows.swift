@@ -4,14 +4,14 @@ import PatchbayModel
 import PatchbayRecords
 import PatchbayTesting
 
-/// Files of a vendor's own columns, and of columns for everything else that a row can say, by a seed: each field holds what
-/// the vendor's writer put there for some contact, or a word, a day, a time or a list in one of many spellings.
+/// Random files, from a seed, with a vendor's own columns and columns for everything else that a row can hold. Each
+/// field holds a value of the vendor's writer, or a word, date, time or list in one of many spellings.
 struct VendorRows {
     private var random: SeededGenerator
     private let header: [String]
     private let values: [[String]]
     private let dialect: DelimitedDialect
-    /// The settings by which the file is read.
+    /// The settings that read the file.
     let settings: JSONObject
 
     /// Columns beside a vendor's own.
@@ -77,7 +77,7 @@ struct VendorRows {
         values = own.indices.map { column in rows.map { $0[column] } } + added.map { _ in ["", ""] }
     }
 
-    /// A file of that many rows; `unknowns` of a hundred fields hold something else than the vendor's writer puts there.
+    /// Returns a file with this number of rows. `unknowns` percent of the fields hold values foreign to the writer.
     mutating func file(_ count: Int, unknowns: Int) -> [UInt8] {
         var text = row(header)
         for _ in 0..<count {

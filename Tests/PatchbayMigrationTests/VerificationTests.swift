@@ -65,7 +65,7 @@ import Testing
         return output.bytes
     }
 
-    @Test func `what was migrated is equal, in any order`() throws {
+    @Test func `finds migrated records equal in any order`() throws {
         let source = Self.file(Self.people(300))
         let run = try Run(source, against: Self.file(Self.people(300).reversed()))
         #expect((run.verification.compared, run.verification.equal, run.verification.count) == (300, 300, 0))
@@ -73,7 +73,7 @@ import Testing
         #expect(try Run(source, against: lines, to: .altcraftProfiles).verification.equal == 300)
     }
 
-    @Test func `missing, extra, changed, absent and added are told apart`() throws {
+    @Test func `distinguishes missing, extra, changed, absent and added`() throws {
         var target = Self.people(12)
         target.remove(at: 5)
         target[0].attributes["city"] = .string("Ii")
@@ -93,7 +93,7 @@ import Testing
         #expect((missing.records.source, missing.records.target) == (6, 0))
     }
 
-    @Test func `a file that can't be read as contacts is told in neutral terms, too`() throws {
+    @Test func `reports a file that cannot be read as contacts in neutral terms`() throws {
         let source = Self.file(Self.people(4))
         let lines = String(decoding: try Self.migrated(source, to: .altcraftProfiles), as: UTF8.self)
         let changed = lines.replacing("\"_city\":\"Oulu\",\"points\":2", with: "\"_city\":\"Ii\"")
@@ -105,7 +105,7 @@ import Testing
                 "changed subscriptions p0@x.example", "changed subscriptions p3@x.example",
             ]
         )
-        // Where it can be read, each channel has a name of its own.
+        // If the file can be read, each channel has its own name.
         let contacts = try Run(source, against: Array(changed.utf8), to: .altcraftProfiles, showsKeys: true)
         #expect(
             contacts.words == [
@@ -117,13 +117,13 @@ import Testing
 
     private static let writtenOnly = RecordFormat(
         id: "toy.written",
-        title: "Lines that nobody reads",
+        title: "Lines without a reader",
         fileExtension: "ndjson",
         makeWriter: RecordFormat.altcraftProfiles.makeWriter,
         makeTargetLayout: RecordFormat.altcraftProfiles.makeTargetLayout
     )
 
-    @Test func `what the mapping changes is expected`() throws {
+    @Test func `expects the changes of the mapping`() throws {
         let source = Self.file(Self.people(3))
         let mapping = try ContactMapping(json: [["rename": "attributes.points", "to": "attributes.score"]])
         var input = ChunkedSource(source, chunk: 4096)
@@ -135,7 +135,7 @@ import Testing
         #expect(without.verification.expected.mapping.map(\.applied) == [3])
     }
 
-    @Test func `records with one key meet in their order`() throws {
+    @Test func `compares records with one key in their order`() throws {
         var twins = [Self.people(1)[0], Self.people(1)[0]]
         twins[1].attributes["city"] = .string("Ii")
         #expect(try Run(Self.file(twins), against: Self.file(twins)).verification.equal == 2)
@@ -143,14 +143,14 @@ import Testing
         #expect(run.differences.map(\.kind) == [.missing])
     }
 
-    @Test func `what the migration rejects is expected`() throws {
+    @Test func `expects the rejects of the migration`() throws {
         let source = Self.file(Self.people(5)) + Array("{\"oops\n".utf8)
         let run = try Run(source, against: Self.file(Self.people(5)))
         #expect(run.verification.count == 0)
         #expect(run.verification.expected.rejected == 1)
     }
 
-    @Test func `a target record that can't be read is told with its line and the reason`() throws {
+    @Test func `reports an unreadable target record with its line and the reason`() throws {
         let source = Self.file(Self.people(3))
         let run = try Run(source, against: Self.file(Self.people(2)) + Array("{\"oops\n".utf8), showsKeys: true)
         #expect(run.words == ["unreadable  ", "missing  p2@x.example"])
@@ -164,12 +164,12 @@ import Testing
         #expect(written.differences.map(\.line) == [4])
     }
 
-    @Test func `nobody is named unless it is asked for`() throws {
+    @Test func `names no person unless showsKeys is set`() throws {
         let run = try Run(Self.file(Self.people(3)), against: Self.file(Self.people(2)))
         #expect(run.differences.map(\.contact).allSatisfy { $0.hasPrefix("#") && !$0.contains("@") })
     }
 
-    @Test func `a sample has some of each sort, the same ones for the same seed`() throws {
+    @Test func `a sample covers each kind of difference and repeats for the same seed`() throws {
         let source = Self.file(Self.people(300))
         var target = Self.people(300)
         for place in target.indices { target[place].attributes["city"] = .string("Ii") }
@@ -186,7 +186,7 @@ import Testing
     }
 
     @Test(arguments: [RecordFormat.neutralContacts, .altcraftProfiles])
-    func `it tells how far it is, and ends where nobody wants it any more`(format: RecordFormat) throws {
+    func `reports progress and stops when it is cancelled`(format: RecordFormat) throws {
         let source = Self.file(Self.people(300))
         let target = format.id == RecordFormat.neutralContacts.id ? source : try Self.migrated(source, to: format)
         let migration = try Migration(from: .neutralContacts, to: format, targetSettings: Self.settings(of: format))
@@ -216,8 +216,7 @@ import Testing
     }
 
     @Test(arguments: [Verification.Extent.full, .sample(40, seed: 3)])
-    func `a file of rows is compared in any order, and only what differs is read`(_ extent: Verification.Extent) throws
-    {
+    func `compares files of rows in any order and parses only different rows`(_ extent: Verification.Extent) throws {
         let adobe = try #require(VendorFiles.adobe.formats.first)
         let settings: JSONObject = ["columns": ["id": "identifier:external", "city": "attribute:city"]]
         let people = (0..<40).map { number in
@@ -249,7 +248,7 @@ import Testing
         #expect((whole.compared, whole.equal, none) == (40, 40, []))
         let place = try #require(rows.firstIndex { $0.contains("Oulu 5") })
         let extra = rows[place].replacing("c-5", with: "c-99")
-        // A second record of a contact that has its own.
+        // A second record of a contact.
         let twin = try #require(rows.first { $0.contains("Oulu 7") }).replacing("Oulu", with: "Turku")
         var changed = rows + [extra, twin, "c-5"]
         changed[place] = rows[place].replacing("Oulu", with: "Turku")
@@ -258,7 +257,7 @@ import Testing
         if extent == .full { wanted.insert("extra  c-99") }
         #expect(found == wanted)
         #expect((part.compared, part.equal) == (40, 39))
-        // Columns in another order are other bytes, and the same contacts.
+        // Reordered columns change the bytes but not the contacts.
         let (cut, names) = (Self.fields, header.split(separator: ";", omittingEmptySubsequences: false))
         let turned = rows.map { cut($0).reversed().joined(separator: ";") }
         let (other, nothing) = try verify(turned, header: names.reversed().joined(separator: ";"))
@@ -275,7 +274,7 @@ import Testing
         return fields
     }
 
-    @Test(arguments: [1, 3, 50, 5000]) func `a file is split into the records that its reader finds`(_ chunk: Int)
+    @Test(arguments: [1, 3, 50, 5000]) func `splits a file into the same records as its reader`(_ chunk: Int)
         throws
     {
         let rows = "a,b\r\n\"x\ny\",1\n\n\"\",\"p\"\"\nq\"\r\n\r\nu\"v,2\nlast,\"3\""
@@ -301,7 +300,7 @@ import Testing
         #expect(found == wanted && found.count == 4)
     }
 
-    @Test func `what does not fit into memory is kept as well`() throws {
+    @Test func `keeps fields that do not fit into memory`() throws {
         let (small, large, names) = (
             FieldStore(keepsKeys: true, bufferSize: 64), FieldStore(keepsKeys: true), NameBook()
         )

@@ -5,7 +5,7 @@ import Testing
 private func decimal(_ text: String) throws -> AttributeValue { .decimal(try #require(ExactDecimal(text: text))) }
 
 @Suite("Names that look alike") struct LookalikeTests {
-    @Test func `names that look alike are two subjects and two people`() {
+    @Test func `names that look alike are different subjects and people`() {
         let (composed, decomposed): (Subject, Subject) = ("Zo\u{EB}", "Zoe\u{308}")
         #expect(composed != decomposed && Set([composed, decomposed, composed]).count == 2)
         var snapshot = SubjectSnapshot()
@@ -17,12 +17,12 @@ private func decimal(_ text: String) throws -> AttributeValue { .decimal(try #re
 }
 
 @Suite("Changes of attributes") struct AttributeChangeTests {
-    @Test func `set and unset`() {
+    @Test func `set replaces and unset removes a value`() {
         #expect(AttributeChange.set("").applied(to: 7) == "")
         #expect(AttributeChange.unset.applied(to: 7) == nil)
     }
 
-    @Test func `increment keeps the kind of number where it can`() throws {
+    @Test func `increment keeps the number type if possible`() throws {
         let half = AttributeChange.increment(try #require(ExactDecimal(text: "0.50")))
         let one = AttributeChange.increment(ExactDecimal(1))
         #expect(one.applied(to: 41) == 42)
@@ -34,7 +34,7 @@ private func decimal(_ text: String) throws -> AttributeValue { .decimal(try #re
         #expect(one.applied(to: "text") == "text")
     }
 
-    @Test func `lists grow and shrink`() {
+    @Test func `append adds to a list and remove deletes from it`() {
         #expect(AttributeChange.append(["b"]).applied(to: .list(["a"])) == .list(["a", "b"]))
         #expect(AttributeChange.append(["b"]).applied(to: nil) == .list(["b"]))
         #expect(AttributeChange.append(["b"]).applied(to: "a") == .list(["a", "b"]))
@@ -42,11 +42,11 @@ private func decimal(_ text: String) throws -> AttributeValue { .decimal(try #re
         #expect(AttributeChange.remove(["a"]).applied(to: .list(["a", "b", "a"])) == .list(["b"]))
     }
 
-    @Test func `taking out of nothing leaves nothing`() {
+    @Test func `removing from a missing value leaves it missing`() {
         #expect(AttributeChange.remove(["a"]).applied(to: nil) == nil)
     }
 
-    @Test func `a number that can't be added exactly stays as it was`() throws {
+    @Test func `increment leaves a number unchanged when the sum is not exact`() throws {
         let long = try #require(ExactDecimal(text: String(repeating: "9", count: 400)))
         #expect(AttributeChange.increment(long).applied(to: .decimal(long)) == .decimal(long))
         let tiny = try #require(ExactDecimal(text: "0." + String(repeating: "0", count: 398) + "1"))
@@ -55,7 +55,7 @@ private func decimal(_ text: String) throws -> AttributeValue { .decimal(try #re
 }
 
 @Suite("Tags and consent") struct TagAndConsentTests {
-    @Test func `replace, then remove, then add`() {
+    @Test func `a tag change replaces, then removes, then adds`() {
         let tags: Set<PatchbayModel.Tag> = ["a", "b"]
         #expect(TagChange(add: ["c"], remove: ["a"]).applied(to: tags) == ["b", "c"])
         #expect(TagChange(replace: []).applied(to: tags) == [])
@@ -65,18 +65,18 @@ private func decimal(_ text: String) throws -> AttributeValue { .decimal(try #re
 
     private static let states = Consent.State.allCases
 
-    @Test func `merging is a lattice: order, grouping and repetition change nothing`() {
+    @Test func `merging consent does not depend on order, grouping or repetition`() {
         for a in Self.states {
             #expect(Consent.merged(a, a) == a)
             for b in Self.states {
                 #expect(Consent.merged(a, b) == Consent.merged(b, a))
                 #expect(Consent.merged(a, b) <= a)
                 for c in Self.states {
-                    let word = Consent.merged(Consent.merged(a, b), c)
-                    #expect(word == Consent.merged(a, Consent.merged(b, c)))
-                    #expect(word == Consent.merged(c, Consent.merged(b, a)))
-                    #expect((word == .granted) == (a == .granted && b == .granted && c == .granted))
-                    #expect((word == .denied) == [a, b, c].contains(.denied))
+                    let merged = Consent.merged(Consent.merged(a, b), c)
+                    #expect(merged == Consent.merged(a, Consent.merged(b, c)))
+                    #expect(merged == Consent.merged(c, Consent.merged(b, a)))
+                    #expect((merged == .granted) == (a == .granted && b == .granted && c == .granted))
+                    #expect((merged == .denied) == [a, b, c].contains(.denied))
                 }
             }
         }
@@ -98,7 +98,7 @@ private func decimal(_ text: String) throws -> AttributeValue { .decimal(try #re
         actions.reduce(into: SubjectSnapshot()) { $0.apply(operation($1)) }
     }
 
-    @Test func `the newest of each kind stays`() {
+    @Test func `keeps the newest value of each kind`() {
         let snapshot = snapshot(
             .identify([Identifier(.email, "old"), Identifier(.external, "c-1")]),
             .identify([Identifier(.email, "new")]),
@@ -121,18 +121,18 @@ private func decimal(_ text: String) throws -> AttributeValue { .decimal(try #re
         #expect(snapshot.consent(for: .messaging) == .unknown)
     }
 
-    @Test func `erase forgets all, also who it was`() {
+    @Test func `an erasure clears the whole snapshot`() {
         #expect(snapshot(.changeAttributes(["a": .set(1)]), .erase) == SubjectSnapshot())
     }
 
-    @Test func `a question changes nothing`() {
+    @Test func `a query does not change the snapshot`() {
         var snapshot = snapshot(.changeAttributes(["a": .set(1)]))
         let before = snapshot
         snapshot.apply(operation(.readBack(ReadRequest("profile")), contact: "c-2"))
         #expect(snapshot == before)
     }
 
-    @Test func `identities of a person who left are not replayed for the next person`() {
+    @Test func `does not replay a former person's identities for the next person`() {
         func device(in snapshot: SubjectSnapshot) -> Device? {
             for case .registerDevice(let device) in snapshot.replay { return device }
             return nil
@@ -157,7 +157,7 @@ private func decimal(_ text: String) throws -> AttributeValue { .decimal(try #re
         }
     }
 
-    @Test func `what is replayed gives the same state again`() {
+    @Test func `replaying a snapshot reproduces its state`() {
         let snapshot = snapshot(
             .setConsent(Consent(purpose: .tracking, state: .granted)),
             .registerDevice(Device(allowsPush: false)),
@@ -178,7 +178,7 @@ private func decimal(_ text: String) throws -> AttributeValue { .decimal(try #re
         )
     }
 
-    @Test func `another person brings only their own identifiers`() {
+    @Test func `a log-in of another person replaces the identifiers`() {
         let snapshot = snapshot(
             .identify([Identifier(.external, "c-1"), Identifier(.email, "e")]),
             .switchContact(ContactSwitch(.logIn, identifiers: [Identifier(.external, "c-2")]))
@@ -187,8 +187,8 @@ private func decimal(_ text: String) throws -> AttributeValue { .decimal(try #re
         #expect(snapshot.contactSwitch?.direction == .logIn)
     }
 
-    @Test func `what one person said is never told of the next`() {
-        let said: [Action] = [
+    @Test func `does not carry the state of one person over to the next`() {
+        let actions: [Action] = [
             .registerDevice(Device(allowsPush: true)), .identify([Identifier(.external, "anna")]),
             .changeAttributes(["tier": .set("gold")]), .changeTags(TagChange(add: ["sports"])),
             .changeSubscription(Subscription(channel: .push, state: .subscribed)),
@@ -198,14 +198,14 @@ private func decimal(_ text: String) throws -> AttributeValue { .decimal(try #re
             ContactSwitch(.logIn, identifiers: [Identifier(.external, "bo")]), ContactSwitch(.logOut),
         ] {
             var snapshot = SubjectSnapshot()
-            for action in said + [.switchContact(change)] { snapshot.apply(operation(action)) }
+            for action in actions + [.switchContact(change)] { snapshot.apply(operation(action)) }
             #expect(snapshot.attributes.isEmpty && snapshot.tags.isEmpty && snapshot.subscriptions.isEmpty)
             #expect(snapshot.consent(for: .tracking) == .unknown)
             #expect(snapshot.device?.allowsPush == true)
         }
     }
 
-    @Test func `what a person refused counts again when the person comes back`() {
+    @Test func `restores a person's denials when the person returns`() {
         func logIn(_ name: String) -> Action {
             .switchContact(ContactSwitch(.logIn, identifiers: [Identifier(.external, name)]))
         }
@@ -219,7 +219,7 @@ private func decimal(_ text: String) throws -> AttributeValue { .decimal(try #re
         snapshot.apply(operation(logIn("bo"), contact: "bo"))
         #expect(snapshot.consents.isEmpty && snapshot.subscriptions.isEmpty)
         snapshot.apply(operation(.switchContact(ContactSwitch(.logOut)), contact: nil))
-        // An unknown person grants it in between: that is not anna's answer.
+        // An anonymous person grants it in between. That is not anna's decision.
         snapshot.apply(operation(.setConsent(Consent(purpose: .tracking, state: .granted)), contact: nil))
         snapshot.apply(operation(logIn("anna"), contact: "anna"))
         #expect(snapshot.consent(for: .tracking) == .denied && snapshot.consent(for: .profile) == .unknown)
@@ -228,7 +228,7 @@ private func decimal(_ text: String) throws -> AttributeValue { .decimal(try #re
         #expect(snapshot.consent(for: .tracking) == .granted)
     }
 
-    @Test func `what an anonymous person refused counts for the person who logs in`() {
+    @Test func `keeps an anonymous person's denials for the person who logs in`() {
         var snapshot = SubjectSnapshot()
         for action in [
             .identify([Identifier(.email, "visitor@shop.example")]), .changeTags(TagChange(add: ["guest"])),
@@ -242,7 +242,7 @@ private func decimal(_ text: String) throws -> AttributeValue { .decimal(try #re
         #expect(snapshot.consent(for: .tracking) == .unknown && snapshot.tags.isEmpty)
     }
 
-    @Test func `whoever logs in after nobody was known keeps what was said, and so does the same person`() {
+    @Test func `keeps the state at a log-in after an anonymous phase and at a log-in of the same person`() {
         let anonymous = snapshot(
             .changeAttributes(["tier": .set("gold")]),
             .switchContact(ContactSwitch(.logIn, identifiers: [Identifier(.external, "anna")])),

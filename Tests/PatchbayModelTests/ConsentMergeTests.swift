@@ -1,12 +1,12 @@
 import PatchbayModel
 import Testing
 
-/// Merging never allows more than any source does, whoever comes first.
+/// Merging never allows more than any source does, in any order of the sources.
 @Suite("Merged consents") struct ConsentMergeTests {
     private static let purposes: [Purpose] = ["tracking", "messaging"]
     private static let channels: [Channel?] = [nil, .push, .sms]
 
-    /// Sources of one to four words each; some say nothing at all.
+    /// Returns four sources with up to four consent decisions each.
     private func sources(_ seed: UInt64) -> [[Consent]] {
         var random = Numbers(state: seed)
         return (0..<4).map { _ in
@@ -21,10 +21,12 @@ import Testing
         }
     }
 
-    /// What a list of words allows; several words on the same thing count as the most protective.
-    private func answer(_ words: [Consent], _ scope: Consent.Scope) -> Consent.State {
-        func said(_ scope: Consent.Scope) -> Consent.State? { words.filter { $0.scope == scope }.map(\.state).min() }
-        return said(scope) ?? said(Consent.Scope(scope.purpose)) ?? .unknown
+    /// Returns the state of a scope. Of several decisions for a scope, the most protective counts.
+    private func state(of decisions: [Consent], for scope: Consent.Scope) -> Consent.State {
+        func stated(_ scope: Consent.Scope) -> Consent.State? {
+            decisions.filter { $0.scope == scope }.map(\.state).min()
+        }
+        return stated(scope) ?? stated(Consent.Scope(scope.purpose)) ?? .unknown
     }
 
     private func permutations<Element>(_ list: [Element]) -> [[Element]] {
@@ -37,7 +39,7 @@ import Testing
     }
 
     @Test(arguments: [1...100, 101...200])
-    func `any order and any grouping give the same, and never more than a source allows`(_ seeds: ClosedRange<UInt64>) {
+    func `merging in any order and grouping never allows more than a source`(_ seeds: ClosedRange<UInt64>) {
         for seed in seeds {
             let sources = sources(seed)
             let merged = Consent.merged(sources)
@@ -50,12 +52,12 @@ import Testing
             }
             #expect(Consent.merged([merged]) == merged, "seed \(seed)")
             #expect(Consent.merged([merged] + sources) == merged, "seed \(seed)")
-            // Also for what no source and no merge has a word for.
+            // Also for scopes without a decision in any source.
             for purpose in Self.purposes + ["ads"] {
                 for channel in Self.channels + [.email] {
                     let scope = Consent.Scope(purpose, channel: channel)
-                    let least = sources.map { answer($0, scope) }.min()
-                    #expect(answer(merged, scope) == least, "seed \(seed): \(scope)")
+                    let least = sources.map { state(of: $0, for: scope) }.min()
+                    #expect(state(of: merged, for: scope) == least, "seed \(seed): \(scope)")
                 }
             }
         }
@@ -71,9 +73,11 @@ import Testing
         }
     }
 
-    private static func word(_ state: Consent.State, _ second: Int64? = nil) -> Consent { word(nil, state, second) }
+    private static func decision(_ state: Consent.State, _ second: Int64? = nil) -> Consent {
+        decision(nil, state, second)
+    }
 
-    private static func word(_ channel: Channel?, _ state: Consent.State, _ second: Int64? = nil) -> Consent {
+    private static func decision(_ channel: Channel?, _ state: Consent.State, _ second: Int64? = nil) -> Consent {
         Consent(
             purpose: .messaging,
             channel: channel,
@@ -83,56 +87,72 @@ import Testing
     }
 
     private static let rows = [
-        Row("nobody", [], []),
-        Row("a newer yes does not win over a no", [[word(.denied, 1)], [word(.granted, 9)]], [word(.denied, 1)]),
-        Row("who says nothing says unknown", [[word(.granted, 1)], []], []),
-        Row("a yes for a channel under another's no", [[word(.denied)], [word(.sms, .granted, 9)]], [word(.denied)]),
+        Row("no sources", [], []),
         Row(
-            "a no for a channel under another's yes",
-            [[word(.granted, 1)], [word(.granted, 2), word(.sms, .denied, 3)]],
-            [word(.granted, 1), word(.sms, .denied, 3)]
+            "an opt-out wins over a newer opt-in",
+            [[decision(.denied, 1)], [decision(.granted, 9)]],
+            [decision(.denied, 1)]
         ),
-        Row("two who say no: the newer time", [[word(.denied, 1)], [word(.denied, 2)]], [word(.denied, 2)]),
-        Row("two who say yes: the older time", [[word(.granted, 1)], [word(.granted, 2)]], [word(.granted, 1)]),
-        Row("a yes without a time is the oldest", [[word(.granted)], [word(.granted, 2)]], [word(.granted)]),
+        Row("a source without values counts as unknown", [[decision(.granted, 1)], []], []),
+        Row(
+            "an opt-in for a channel below an opt-out of another source",
+            [[decision(.denied)], [decision(.sms, .granted, 9)]],
+            [decision(.denied)]
+        ),
+        Row(
+            "an opt-out for a channel below an opt-in of another source",
+            [[decision(.granted, 1)], [decision(.granted, 2), decision(.sms, .denied, 3)]],
+            [decision(.granted, 1), decision(.sms, .denied, 3)]
+        ),
+        Row("two denials: the newer time", [[decision(.denied, 1)], [decision(.denied, 2)]], [decision(.denied, 2)]),
+        Row(
+            "two opt-ins: the older time",
+            [[decision(.granted, 1)], [decision(.granted, 2)]],
+            [decision(.granted, 1)]
+        ),
+        Row(
+            "an opt-in without a time is the oldest",
+            [[decision(.granted)], [decision(.granted, 2)]],
+            [decision(.granted)]
+        ),
     ]
 
-    @Test(arguments: rows) func `the most protective answer counts`(_ row: Row) {
+    @Test(arguments: rows) func `the most protective consent decision wins`(_ row: Row) {
         #expect(Consent.merged(row.sources) == row.merged)
         #expect(Consent.merged(row.sources.reversed()) == row.merged)
     }
 
     @Test
-    func `in the subject snapshot a later word for every channel takes back what allowed more, and gives nothing`() {
-        func snapshot(_ words: Consent...) -> SubjectSnapshot {
+    func `a later decision for all channels revokes channel opt-ins and keeps channel opt-outs`() {
+        func snapshot(_ decisions: Consent...) -> SubjectSnapshot {
             var snapshot = SubjectSnapshot()
-            for word in words {
+            for decision in decisions {
                 snapshot.apply(
                     EngagementOperation(
                         id: "op",
                         subject: "s",
                         capturedAt: Instant(milliseconds: 0),
-                        action: .setConsent(word)
+                        action: .setConsent(decision)
                     )
                 )
             }
             return snapshot
         }
-        let yesThenNo = snapshot(Self.word(.sms, .granted), Self.word(.denied))
-        #expect(yesThenNo.consent(for: .messaging, channel: .sms) == .denied)
-        let noThenYes = snapshot(Self.word(.sms, .denied), Self.word(.granted))
-        #expect(noThenYes.consent(for: .messaging, channel: .sms) == .denied)
-        #expect(noThenYes.consent(for: .messaging, channel: .email) == .granted)
-        let noThenOne = snapshot(Self.word(.denied), Self.word(.sms, .granted))
-        #expect(noThenOne.consent(for: .messaging, channel: .sms) == .granted)
-        #expect(noThenOne.consent(for: .messaging) == .denied)
-        let reset = snapshot(Self.word(.sms, .granted), Self.word(.email, .denied), Self.word(.unknown))
+        let optInThenOptOut = snapshot(Self.decision(.sms, .granted), Self.decision(.denied))
+        #expect(optInThenOptOut.consent(for: .messaging, channel: .sms) == .denied)
+        let optOutThenOptIn = snapshot(Self.decision(.sms, .denied), Self.decision(.granted))
+        #expect(optOutThenOptIn.consent(for: .messaging, channel: .sms) == .denied)
+        #expect(optOutThenOptIn.consent(for: .messaging, channel: .email) == .granted)
+        let optOutThenChannelOptIn = snapshot(Self.decision(.denied), Self.decision(.sms, .granted))
+        #expect(optOutThenChannelOptIn.consent(for: .messaging, channel: .sms) == .granted)
+        #expect(optOutThenChannelOptIn.consent(for: .messaging) == .denied)
+        let reset = snapshot(Self.decision(.sms, .granted), Self.decision(.email, .denied), Self.decision(.unknown))
         #expect(reset.consent(for: .messaging, channel: .sms) == .unknown)
         #expect(reset.consent(for: .messaging, channel: .email) == .denied)
     }
 }
 
-/// Random numbers that are the same everywhere (SplitMix64).
+/// A random number generator with a fixed sequence for a seed (SplitMix64).
 private struct Numbers {
     var state: UInt64
 

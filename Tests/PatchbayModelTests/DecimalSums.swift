@@ -1,4 +1,4 @@
-/// Sums of decimals as another language's exact arithmetic makes them, with the longer of the two fractions.
+/// Sums of decimals from the exact arithmetic of another language, with the longer of the two fractions.
 let decimalSums: [(left: String, right: String, sum: String)] = [
     ("0", "0", "0"),
     ("-0.0", "0", "0.0"),

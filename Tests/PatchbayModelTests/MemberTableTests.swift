@@ -23,7 +23,7 @@ import Testing
         ("device", Device.Member.names), ("contactSwitch", ContactSwitch.Member.names),
         ("readRequest", ReadRequest.Member.names),
     ])
-    func `the schema of a part has its members`(_ row: (definition: String, members: [String])) throws {
+    func `the schema of each part lists its members`(_ row: (definition: String, members: [String])) throws {
         let definition = try Self.schema("common")["$defs"]?[row.definition]
         #expect(Self.names(definition) == row.members)
     }
@@ -32,7 +32,7 @@ import Testing
         #expect(Self.names(try Self.schema("operation")) == EngagementOperation.Member.names)
         #expect(Self.names(try Self.schema("contact")) == Contact.Member.names)
         let snapshot = try Self.schema("snapshot")
-        // Numbers of the outbox. No output shows them.
+        // Internal numbers of the outbox, which no output contains.
         let hidden: [SubjectSnapshot.Member] = [.cameAfter, .personChanges]
         let shown = SubjectSnapshot.Member.allCases.filter { !hidden.contains($0) }
         #expect(Self.names(snapshot) == shown.map(\.name))

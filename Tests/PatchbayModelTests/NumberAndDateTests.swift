@@ -13,11 +13,11 @@ import Testing
         ("+1", nil),
         ("01", nil), ("1,5", nil), ("NaN", nil), (" 1", nil),
     ])
-    func `an exponent is written out, and nothing else changes`(_ row: (text: String, plain: String?)) {
+    func `expands an exponent and changes nothing else`(_ row: (text: String, plain: String?)) {
         #expect(ExactDecimal(text: row.text)?.text == row.plain)
     }
 
-    @Test func `400 digits fit, 401 do not`() {
+    @Test func `accepts 400 digits and refuses 401`() {
         let digits = String(repeating: "7", count: 400)
         #expect(ExactDecimal(text: digits)?.text == digits)
         #expect(ExactDecimal(text: "-" + digits)?.text == "-" + digits)
@@ -27,7 +27,7 @@ import Testing
         #expect(ExactDecimal(text: "1e399")?.text.utf8.count == 400)
     }
 
-    @Test func `equal is written alike`() {
+    @Test func `decimals with different digits are not equal`() {
         #expect(ExactDecimal(text: "49.90") != ExactDecimal(text: "49.9"))
     }
 
@@ -38,7 +38,7 @@ import Testing
         #expect(right.adding(left)?.text == row.sum)
     }
 
-    @Test func `a sum past 400 digits is none`() throws {
+    @Test func `a sum of more than 400 digits is nil`() throws {
         let number = try #require(ExactDecimal(text: String(repeating: "9", count: 400)))
         #expect(number.adding(ExactDecimal(1)) == nil)
     }
@@ -52,13 +52,13 @@ import Testing
         ("2031-00-01", false), ("2031-01-00", false), ("2031-1-01", false), ("2031-01-01 ", false),
         ("٢٠٣١-01-01", false),
     ])
-    func `only days that exist are read`(_ row: (text: String, exists: Bool)) {
+    func `reads only existing days`(_ row: (text: String, exists: Bool)) {
         let date = CalendarDate(text: row.text)
         #expect((date != nil) == row.exists)
         #expect(date.map { $0.text == row.text } ?? true)
     }
 
-    @Test func `every day of 10,000 years has its number and comes back`() throws {
+    @Test func `converts every day of 10,000 years to its number and back`() throws {
         let first = try #require(CalendarDate(year: 0, month: 1, day: 1)).daysSince1970
         let last = try #require(CalendarDate(year: 9999, month: 12, day: 31)).daysSince1970
         #expect(first == -719_528)
@@ -84,12 +84,12 @@ import Testing
         ("2031-03-09T07:05:11", nil), ("2031-03-09T07:05:11.Z", nil), ("2031-03-09T07:05:11.1234567890Z", nil),
         ("2031-03-09T07:05:11+0200", nil), ("2031-03-09T07:05:11+24:00", nil), ("2031-03-09", nil), ("", nil),
     ])
-    func `timestamps are RFC 3339`(_ row: (text: String, plain: String?)) {
+    func `reads timestamps as RFC 3339 specifies`(_ row: (text: String, plain: String?)) {
         #expect(Timestamp(text: row.text)?.text == row.plain)
     }
 
     @Test(arguments: [(0, "07Z"), (1, "07.9Z"), (3, "07.999Z"), (9, "07.999999999Z")])
-    func `digits past the wanted are cut`(_ row: (digits: Int, end: String)) {
+    func `truncates fraction digits`(_ row: (digits: Int, end: String)) {
         let timestamp = Timestamp(seconds: -53, nanoseconds: 999_999_999)
         #expect(timestamp?.text(fractionDigits: row.digits) == "1969-12-31T23:59:" + row.end)
     }
@@ -100,7 +100,7 @@ import Testing
         #expect(Instant(text: "1969-12-31T23:59:59.9999Z") == Instant(milliseconds: -1))
     }
 
-    @Test func `instants saturate`() {
+    @Test func `instant arithmetic saturates`() {
         #expect(Instant(milliseconds: .max) + .seconds(1) == Instant(milliseconds: .max))
         #expect(Instant(milliseconds: .min) + .seconds(-1) == Instant(milliseconds: .min))
         #expect(Instant(milliseconds: .max) - Instant(milliseconds: .min) == .milliseconds(Int64.max))
@@ -112,11 +112,11 @@ import Testing
     @Test(arguments: [
         ("00:00", true), ("23:59", true), ("24:00", false), ("7:05", false), ("07:60", false), ("07:05:00", false),
     ])
-    func `times of day are HH:MM`(_ row: (text: String, exists: Bool)) {
+    func `reads times of day as HH:MM`(_ row: (text: String, exists: Bool)) {
         #expect((LocalTime(text: row.text)?.text == row.text) == row.exists)
     }
 
-    @Test(arguments: [0, 1, 3, 16, 17, 40]) func `names come in order, however many`(_ count: Int) {
+    @Test(arguments: [0, 1, 3, 16, 17, 40]) func `orders any number of names by their scalars`(_ count: Int) {
         let values = Dictionary(uniqueKeysWithValues: (0..<count).map { (AttributeName(rawValue: "n\($0)é"), $0) })
         let expected = values.keys.sorted {
             $0.rawValue.unicodeScalars.lexicographicallyPrecedes($1.rawValue.unicodeScalars)
@@ -126,7 +126,7 @@ import Testing
     }
 
     @Test(arguments: [("fi_FI", "fi"), ("pt-BR", "pt"), ("de", "de"), ("", ""), ("_x", ""), ("e\u{301}_x", "e\u{301}")])
-    func `a locale begins with its language`(_ row: (locale: String, language: String)) {
+    func `reads the language from a locale`(_ row: (locale: String, language: String)) {
         let facts = DeviceFacts(platform: "", platformVersion: "", model: "", locale: row.locale, appVersion: "")
         #expect(facts.language == row.language)
     }

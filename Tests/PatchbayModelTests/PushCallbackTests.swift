@@ -17,7 +17,7 @@ import Testing
     ]
 
     @Test(arguments: calls)
-    func `a call of the system says what happened`(_ callback: PushCallback, _ event: TrackingEvent?) throws {
+    func `converts a system callback to a push event`(_ callback: PushCallback, _ event: TrackingEvent?) throws {
         #expect(TrackingEvent(callback, payload: Self.payload) == event)
         #expect(
             try TrackingEvent(callback, userInfo: ["id": "7", "aps": ["alert": "Hello"] as [String: Any]]) == event
@@ -25,7 +25,7 @@ import Testing
     }
 
     /// The same values as Swift's own types and as Foundation's, which a notification's `userInfo` holds.
-    @Test func `userInfo becomes JSON, members sorted`() throws {
+    @Test func `converts userInfo to JSON with sorted members`() throws {
         let expected: JSONValue = try JSONValue(
             parsing: #"{"a":{"b":[true,false,null,1,-2.5,"x"]},"n":0,"yes":true}"#
         )
@@ -47,7 +47,7 @@ import Testing
         #expect(try JSONObject(userInfo: [:]).isEmpty)
     }
 
-    @Test func `what is not JSON is refused at its place`() {
+    @Test func `refuses a value that is not JSON and reports its path`() {
         let values: [(Any, String)] = [(Date.now, "a[0].b"), (Double.nan, "a[0].b"), (Data([1]), "a[0].b")]
         for (value, path) in values {
             let error = #expect(throws: ModelError.self) {

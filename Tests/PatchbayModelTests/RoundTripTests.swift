@@ -3,7 +3,7 @@ import PatchbayJSON
 import PatchbayModel
 import Testing
 
-/// A value's JSON, read and written again by its own type.
+/// The JSON of a value, which its type reads and writes again.
 struct RoundTrip: Sendable, CustomTestStringConvertible {
     let json: String
     let testDescription: String
@@ -84,11 +84,11 @@ struct RoundTrip: Sendable, CustomTestStringConvertible {
 }
 
 @Suite("The model's JSON") struct RoundTripTests {
-    @Test(arguments: RoundTrip.all) func `comes back byte for byte`(_ row: RoundTrip) throws {
+    @Test(arguments: RoundTrip.all) func `reads and writes JSON byte for byte`(_ row: RoundTrip) throws {
         #expect(try row.rewrite(row.json) == row.json)
     }
 
-    @Test func `the former name of an unregister is read`() throws {
+    @Test func `reads the former name of an unregister`() throws {
         #expect(try Action(json: JSONValue(parsing: #"{"kind":"farewell"}"#), at: "") == .unregister)
     }
 
@@ -99,7 +99,7 @@ struct RoundTrip: Sendable, CustomTestStringConvertible {
         (#"{"set":{"list":[1]}}"#, #"{"set":[1]}"#), (#"{"set":{"string":"x"}}"#, #"{"set":"x"}"#),
         (#"{"set":{"timestamp":"2031-03-09T09:05:11+02:00"}}"#, #"{"set":{"timestamp":"2031-03-09T07:05:11Z"}}"#),
     ])
-    func `other spellings become the one form`(_ row: (json: String, text: String)) throws {
+    func `writes other spellings in the canonical form`(_ row: (json: String, text: String)) throws {
         let change = try AttributeChange(jsonBytes: row.json.utf8)
         #expect(String(decoding: change.jsonBytes, as: UTF8.self) == row.text)
     }
@@ -124,7 +124,7 @@ struct RoundTrip: Sendable, CustomTestStringConvertible {
         ),
         ("", "value: line 1, column 2: the text ends before the value is complete. Correct the JSON text.", "{"),
     ])
-    func `an operation's error says where, what and how`(_ row: (String, text: String, json: String)) {
+    func `an operation's error states path, problem and remedy`(_ row: (String, text: String, json: String)) {
         #expect(throws: ModelError.self) { try EngagementOperation(jsonBytes: row.json.utf8) }
         do {
             _ = try EngagementOperation(jsonBytes: row.json.utf8)
@@ -160,7 +160,7 @@ struct RoundTrip: Sendable, CustomTestStringConvertible {
         ),
         (#"{"set":{"object":{"":1}}}"#, "set.object.: has an empty name. Give it a name."),
     ])
-    func `a change's error says where, what and how`(_ row: (json: String, text: String)) {
+    func `a change's error states path, problem and remedy`(_ row: (json: String, text: String)) {
         do {
             _ = try AttributeChange(jsonBytes: row.json.utf8)
             Issue.record("\(row.json) was read.")
@@ -169,7 +169,7 @@ struct RoundTrip: Sendable, CustomTestStringConvertible {
         }
     }
 
-    @Test func `an error never holds the value`() {
+    @Test func `an error never contains the value`() {
         for json in [#"{"id":"o","subject":"s","capturedAt":"Secret77"}"#, #"{"id":{"Secret77x":"Secret77"}}"#] {
             do {
                 _ = try EngagementOperation(jsonBytes: json.utf8)
@@ -200,12 +200,12 @@ struct RoundTrip: Sendable, CustomTestStringConvertible {
         }
     }
 
-    @Test(arguments: names(folder)) func `the model reads what is valid`(_ name: String) throws {
+    @Test(arguments: names(folder)) func `reads every valid schema example`(_ name: String) throws {
         try read(name, in: Self.folder)
     }
 
     @Test(arguments: names(folder.appendingPathComponent("invalid")))
-    func `the model refuses what is invalid`(_ name: String) {
+    func `refuses every invalid schema example`(_ name: String) {
         #expect(throws: ModelError.self) { try read(name, in: Self.folder.appendingPathComponent("invalid")) }
     }
 }

@@ -2,17 +2,17 @@ import PatchbayJSON
 import PatchbayModel
 import Testing
 
-/// A value as its own JSON.
+/// Returns a value as its JSON text.
 private func json(_ value: some NeutralValue) -> String { String(decoding: value.jsonBytes, as: UTF8.self) }
 
-/// The two readers of one type: straight from the bytes, and by way of a tree.
+/// The two readers of a type: the scanner, which reads the bytes directly, and the reader of a JSON tree.
 private struct TwoReaders: Sendable, CustomTestStringConvertible {
     let text: String
     let testDescription: String
-    /// What each says of some bytes: the value as its own JSON, or the error.
+    /// The results of the scanner and of the tree reader: the value as its JSON text, or an error.
     let scanned: @Sendable ([UInt8]) -> String?
-    let explained: @Sendable ([UInt8]) -> Result<String, ModelError>
-    /// What callers get.
+    let parsed: @Sendable ([UInt8]) -> Result<String, ModelError>
+    /// The result for callers.
     let read: @Sendable ([UInt8]) -> Result<String, ModelError>
 
     init<Value: ScannedValue>(_ type: Value.Type, _ text: String) {
@@ -25,13 +25,13 @@ private struct TwoReaders: Sendable, CustomTestStringConvertible {
             }
             return isWhole ? value.map { json($0) } : nil
         }
-        explained = { bytes in
+        parsed = { bytes in
             Result { () throws(ModelError) in json(try Value(json: Self.tree(bytes), at: "")) }
         }
         read = { bytes in Result { () throws(ModelError) in json(try Value(jsonBytes: bytes)) } }
     }
 
-    /// The tree by the reader that goes token by token.
+    /// Returns the tree that the token reader builds.
     private static func tree(_ bytes: [UInt8]) throws(ModelError) -> JSONValue {
         do {
             return try JSONReader.read(bytes) { reader throws(JSONError) in
@@ -91,22 +91,22 @@ private struct TwoReaders: Sendable, CustomTestStringConvertible {
     }
 }
 
-@Suite("The two readers of the model") struct ScanTests {
-    @Test(arguments: TwoReaders.all) fileprivate func `what the model wrote is read straight from its bytes`(
+@Suite("Scanner and tree reader of the model") struct ScanTests {
+    @Test(arguments: TwoReaders.all) fileprivate func `the scanner reads everything that the model writes`(
         _ row: TwoReaders
     ) throws {
-        let bytes = Array(try row.explained(Array(row.text.utf8)).get().utf8)
+        let bytes = Array(try row.parsed(Array(row.text.utf8)).get().utf8)
         #expect(row.scanned(bytes) == String(decoding: bytes, as: UTF8.self))
     }
 
-    @Test(arguments: TwoReaders.all) fileprivate func `a text cut off anywhere is refused with the same words`(
+    @Test(arguments: TwoReaders.all) fileprivate func `both readers refuse truncated text with the same error`(
         _ row: TwoReaders
     ) {
         let bytes = Array(row.text.utf8)
         for count in 0..<bytes.count { expectSame(row, Array(bytes[..<count]), "the first \(count) bytes") }
     }
 
-    @Test(arguments: TwoReaders.all) fileprivate func `a mutated text says the same to both, or both refuse it`(
+    @Test(arguments: TwoReaders.all) fileprivate func `both readers agree on mutated text`(
         _ row: TwoReaders
     ) {
         var random = Chance(state: UInt64(row.text.utf8.count))
@@ -116,7 +116,7 @@ private struct TwoReaders: Sendable, CustomTestStringConvertible {
             if row.scanned(bytes) != nil { taken += 1 }
             expectSame(row, bytes, "run \(run)")
         }
-        #expect(taken > 0, "No mutation was read: the runs show nothing.")
+        #expect(taken > 0, "No mutation was read, so the runs prove nothing.")
     }
 
     @Test(
@@ -129,7 +129,7 @@ private struct TwoReaders: Sendable, CustomTestStringConvertible {
             (#"{"kind":"","value":"a"}"#, nil), (#"{"kind":"external","value":null}"#, nil), ("\u{FEFF}{}", nil),
         ] as [(String, String?)]
     )
-    func `an unusual text goes to the explaining reader`(_ row: (text: String, value: String?)) {
+    func `the scanner leaves unusual text to the tree reader`(_ row: (text: String, value: String?)) {
         #expect((try? Identifier(jsonBytes: row.text.utf8))?.value == row.value)
         let readers = TwoReaders(Identifier.self, row.text)
         #expect(readers.scanned(Array(row.text.utf8)) == nil)
@@ -142,7 +142,7 @@ private struct TwoReaders: Sendable, CustomTestStringConvertible {
         "1e999999999999999999999",
         "0.10", "1.", ".5", "1x", "-0.0", "+1", "1_0", "NaN", String(repeating: "9", count: 401),
     ])
-    func `numbers of any size are the same to both`(_ text: String) {
+    func `both readers agree on numbers of any size`(_ text: String) {
         for type in [
             TwoReaders(AttributeValue.self, text), TwoReaders(Int.self, text), TwoReaders(JSONValue.self, text),
         ] {
@@ -150,7 +150,7 @@ private struct TwoReaders: Sendable, CustomTestStringConvertible {
         }
     }
 
-    @Test(arguments: [1, 63, 64, 65, 511, 512, 513]) func `deep text is the same to both`(depth: Int) {
+    @Test(arguments: [1, 63, 64, 65, 511, 512, 513]) func `both readers agree on deeply nested text`(depth: Int) {
         let list = String(repeating: "[", count: depth) + String(repeating: "]", count: depth)
         let object = String(repeating: #"{"a":"#, count: depth) + "1" + String(repeating: "}", count: depth)
         for text in [list, object] {
@@ -160,14 +160,14 @@ private struct TwoReaders: Sendable, CustomTestStringConvertible {
         expectSame(TwoReaders(AttributeValue.self, list), Array(list.utf8), "\(depth) lists")
     }
 
-    @Test func `names that only look alike are left to the explaining reader`() {
+    @Test func `the scanner leaves names that look alike to the tree reader`() {
         let text = "{\"object\":{\"\u{E9}\":1,\"e\u{301}\":2}}"
         let readers = TwoReaders(AttributeValue.self, text)
         #expect(readers.scanned(Array(text.utf8)) == nil)
         expectSame(readers, Array(text.utf8), "é")
     }
 
-    @Test func `an object of many members is the same to both`() {
+    @Test func `both readers agree on objects with many members`() {
         for count in [63, 64, 65, 200] {
             let members = (0..<count).map { "\"k\($0)\":\($0)" }
             let whole = "{\(members.joined(separator: ","))}"
@@ -181,10 +181,10 @@ private struct TwoReaders: Sendable, CustomTestStringConvertible {
     }
 
     private func expectSame(_ row: TwoReaders, _ bytes: [UInt8], _ note: String) {
-        let explained = row.explained(bytes)
-        #expect(row.read(bytes) == explained, "\(row.testDescription): \(note)")
+        let parsed = row.parsed(bytes)
+        #expect(row.read(bytes) == parsed, "\(row.testDescription): \(note)")
         if let scanned = row.scanned(bytes) {
-            #expect(explained == .success(scanned), "\(row.testDescription): \(note)")
+            #expect(parsed == .success(scanned), "\(row.testDescription): \(note)")
         }
     }
 
@@ -198,11 +198,11 @@ private struct TwoReaders: Sendable, CustomTestStringConvertible {
             case 0: bytes[place] ^= 1 << UInt8.random(in: 0..<8, using: &random)
             case 1: bytes[place] = marks.randomElement(using: &random) ?? 0
             case 2: bytes.insert(marks.randomElement(using: &random) ?? 0, at: place)
-            // A letter for a letter: mostly still a sound value.
+            // Replaces a byte with a letter, which mostly leaves a valid value.
             case 3: bytes[place] = UInt8.random(in: 0x61...0x7A, using: &random)
             case 4: bytes.remove(at: place)
             default:
-                // A stretch twice: often a name twice.
+                // Repeats a range of bytes, which often repeats a name.
                 let end = min(bytes.count, place + Int.random(in: 1..<24, using: &random))
                 bytes.insert(contentsOf: bytes[place..<end], at: place)
             }
@@ -211,7 +211,7 @@ private struct TwoReaders: Sendable, CustomTestStringConvertible {
     }
 }
 
-/// The same numbers everywhere for the same seed (SplitMix64).
+/// A random number generator with a fixed sequence for a seed (SplitMix64).
 private struct Chance: RandomNumberGenerator {
     var state: UInt64
 

@@ -30,10 +30,10 @@ import Testing
         "\(Mirror(reflecting: holder).children.map(\.value))",
         "\(secret as Any)", "\(type(of: secret)) \(secret.hashValue)",
     ])
-    func `however a secret is shown, it shows nothing`(_ text: String) {
+    func `no description of a secret contains its value`(_ text: String) {
         #expect(!text.contains(Self.canary))
         #expect(!text.isEmpty)
     }
 
-    @Test func `its value is there for the wire`() { #expect(Self.secret.value == Self.canary) }
+    @Test func `the value property returns the secret`() { #expect(Self.secret.value == Self.canary) }
 }

@@ -3,7 +3,7 @@ import Testing
 @testable import PatchbayOutbox
 
 @Suite("Outbox accounts") struct AccountTests {
-    /// What the store should hold, kept in plain collections.
+    /// The expected contents of the store in plain collections.
     struct Model {
         struct Key: Hashable {
             let provider: String
@@ -21,7 +21,7 @@ import Testing
     static let providers = ["acoustic", "adobe", "salesforce"]
     static let outcomes = ["accepted", "unchanged", "superseded", "rejected", "dropped", "erased"]
 
-    @Test(arguments: 0..<200) func `the balance holds after any run of work`(seed: Int) throws {
+    @Test(arguments: 0..<200) func `the accounts balance after random steps`(seed: Int) throws {
         var random = SeededGenerator(seed: seed)
         let folder = try TemporaryFolder()
         let location: OutboxLocation = seed % 10 == 0 ? .file(folder.outbox) : .memory
@@ -34,7 +34,7 @@ import Testing
             do {
                 try store.transaction(.normal) {
                     for part in 0..<Int.random(in: 1...5, using: &random) {
-                        try work(
+                        try applyRandomStep(
                             "\(step)-\(part)",
                             on: store,
                             &model,
@@ -53,7 +53,7 @@ import Testing
         try compare(store, model)
     }
 
-    private func work(
+    private func applyRandomStep(
         _ id: String,
         on store: OutboxStore,
         _ model: inout Model,
@@ -163,7 +163,7 @@ import Testing
         #expect(report.operations == Set(model.routes.keys.map(\.sequence)).count)
     }
 
-    @Test func `a balance that does not hold is found`() throws {
+    @Test func `verify reports accounts that do not balance`() throws {
         let store = try OutboxStore.open(.memory)
         let sequence = try store.capture("o-1")
         try store.operations.removeRoute(provider: "acoustic", sequence: sequence)

@@ -23,8 +23,8 @@ import Testing
     private static let order = bytes(#"{"id":"019a-7001","name":"OrderPlaced","order":9,"branch":"Oulu"}"#)
     private static let nextOrder = bytes(#"{"id":"019a-7002","name":"OrderPlaced","order":10,"branch":"Oulu"}"#)
 
-    @Test func `a delta has the bytes that are documented`() {
-        // Two milliseconds later; 17 bytes of the end; 15 as there, "2", 31 as there, "10".
+    @Test func `writes the documented bytes of a delta`() {
+        // 2 ms later; the last 17 bytes; 15 copied bytes, then "2"; 31 copied bytes, then "10".
         let expected = [4, 17, 15, 1] + Self.bytes("2") + [31, 2] + Self.bytes("10")
         #expect(Self.delta(Self.nextOrder, after: Self.order, since: 2) == expected)
         let before = StagedCapture(since: 40, body: Self.order)
@@ -35,13 +35,13 @@ import Testing
         #expect(Self.delta(long, after: long) == [0, 0xAC, 2])
     }
 
-    @Test func `a body that is longer than the earlier one takes no more of it`() {
+    @Test func `copies no bytes beyond the end of the earlier body`() {
         let before = StagedCapture(since: 0, body: [7])
         #expect(Self.read([0, 0, 0, 5, 1, 2, 3, 4, 5, 0, 1, 9], after: before)?.body == [1, 2, 3, 4, 5, 9])
         #expect(Self.read([0, 0, 0, 5, 1, 2, 3, 4, 5, 1, 0], after: before) == nil)
     }
 
-    @Test func `what a delta says is read again, whatever the bodies are`() throws {
+    @Test func `reads back the delta of any two bodies`() throws {
         var random = SeededGenerator(seed: 20_261_127)
         var deltas = 0
         for run in 0..<20_000 {
@@ -71,7 +71,7 @@ import Testing
         #expect(deltas > 10_000)
     }
 
-    @Test func `a delta that is spoiled is refused, or gives a body of no more bytes than were there`() throws {
+    @Test func `refuses a damaged delta or returns a body of bounded size`() throws {
         var random = SeededGenerator(seed: 4)
         let good = try #require(Self.delta(Self.nextOrder, after: Self.order, since: 2))
         let other = StagedCapture(since: 40, body: Self.order)
@@ -100,14 +100,14 @@ import Testing
         for bad in [[], [0], [0x80], [0, 200, 1], [0, 0, 99, 0], [0, 0, 0, 5, 1]] as [[UInt8]] {
             #expect(Self.read(bad, after: other) == nil)
         }
-        // A number of more than 64 bits, and a time out of all range.
+        // A number of more than 64 bits, and an instant out of range.
         #expect(Self.read([UInt8](repeating: 0xFF, count: 9) + [2, 0], after: other) == nil)
         let last = [0xFE] + [UInt8](repeating: 0xFF, count: 8) + [1, 0]
         #expect(Self.read(last, after: StagedCapture(since: 0, body: []))?.since == .max)
         #expect(Self.read(last, after: StagedCapture(since: 1, body: [])) == nil)
     }
 
-    @Test func `a row keeps every capture as it was, and of what is alike little`() throws {
+    @Test func `stores captures unchanged and similar captures in little space`() throws {
         let store = try OutboxStore.open(.memory)
         let alike = (0..<200).map { number in
             let body =
@@ -132,11 +132,11 @@ import Testing
     @Test(arguments: [
         "x", "d3:", "i7;", "dx:i7;b0:", "i7;d2:\u{0}\u{0}", "d2:\u{0}\u{0}d0:", "d4:\u{0}\u{7F}\u{0}\u{0}",
     ])
-    func `what can't be read behind a capture is told as a capture of these bytes`(_ rest: String) throws {
+    func `returns unreadable bytes after a capture as a capture of these bytes`(_ rest: String) throws {
         let store = try OutboxStore.open(.memory)
         let first = StagedCapture(since: 5, body: [1, 2, 3])
         let number = try store.captures.stage([first], routes: "{}")
-        // A delta of nothing can be read; one to nothing that keeps something can't.
+        // Only the delta to an empty body can be read.
         let isRead = rest.hasPrefix("d2")
         let read = isRead ? [first, StagedCapture(since: 5, body: [])] : [first]
         let unread = isRead ? Array(Self.bytes(rest).dropFirst(5)) : Self.bytes(rest)
@@ -147,8 +147,8 @@ import Testing
         #expect(try store.captures.staged(number)?.captures == read + [StagedCapture(since: 0, body: unread)])
     }
 
-    /// However small a file is, reading it takes no memory out of all measure: every 65th body stands there whole.
-    @Test func `deltas without end are not followed`() throws {
+    /// Every 65th body is stored whole, so that a small file cannot need a large amount of memory.
+    @Test func `limits the length of a chain of deltas`() throws {
         let store = try OutboxStore.open(.memory)
         let number = try store.captures.stage([StagedCapture(since: 5, body: [1, 2, 3])], routes: "{}")
         let deltas: [UInt8] = Array(repeatElement(Self.bytes("d2:") + [0, 3], count: 100).joined())

@@ -6,13 +6,13 @@ import Testing
     @Test(arguments: [
         ("", 0), ("123456789", 0xCBF4_3926), ("The quick brown fox jumps over the lazy dog", 0x414F_A339),
     ])
-    func `the checksum is that of zlib`(_ text: String, _ expected: UInt32) {
+    func `computes the CRC-32 of zlib`(_ text: String, _ expected: UInt32) {
         var checksum = CRC32()
         Array(text.utf8).withUnsafeBytes { checksum.add($0) }
         #expect(checksum.value == expected)
     }
 
-    @Test func `the checksum is the same however the bytes come`() {
+    @Test func `the checksum does not depend on how the bytes are split`() {
         let bytes = (0..<45).map { UInt8(truncatingIfNeeded: 37 * $0 + 11) }
         // Bit by bit, as the polynomial is written.
         var expected = UInt32.max
@@ -32,7 +32,7 @@ import Testing
         }
     }
 
-    @Test func `many bytes at once have the checksum that they have one by one`() {
+    @Test func `adding many bytes at once gives the checksum of adding them one by one`() {
         let bytes = (0..<700).map { UInt8(truncatingIfNeeded: $0 &* $0 &* 31 &+ $0 >> 3) }
         for start in 0...17 {
             for count in Array(100...330) + [511, 512, 513, 640, 683] {
@@ -71,7 +71,7 @@ import Testing
     }
 
     @Test(arguments: [[], [""], ["a"], ["a", "", "t3:abc", "é👋", "\u{0}"]])
-    func `a list of texts comes back`(_ texts: [String]) {
+    func `reads back a written list of texts`(_ texts: [String]) {
         #expect(TextList.read(TextList.bytes(texts)) == texts)
     }
 }

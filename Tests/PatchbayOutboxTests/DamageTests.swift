@@ -51,13 +51,13 @@ import Testing
         let next: Int64
     }
 
-    /// Whatever happened: the store works, holds nothing that is wrong, and its books agree.
+    /// Expects that the store works, returns no wrong rows, and has balanced accounts.
     @discardableResult
     private func check(_ model: Model, _ comment: Comment) throws -> (rows: Int, report: OpenReport) {
         let store = try OutboxStore.open(.file(folder.outbox))
         let rows = try store.queues.list(provider: "acoustic", limit: 10_000)
         for row in rows { #expect(row == model.rows[row.operation.id], comment) }
-        // Where nothing was recovered, bad rows were set aside on reading; the books must agree in both cases.
+        // Without a recovery, reading quarantined the bad rows. The accounts must balance in both cases.
         #expect(try store.maintenance.verify().faults.filter { $0.kind != .checksum } == [], comment)
         if let recovery = store.openReport.recovery {
             #expect(OutboxFile.exists(recovery.movedAside), comment)
@@ -78,7 +78,7 @@ import Testing
         try OutboxFile.write(bytes, to: folder.outbox, at: 0)
     }
 
-    @Test func `a row with a wrong bit is set aside and counted and the rest is served`() throws {
+    @Test func `quarantines and counts a damaged row and serves the others`() throws {
         let store = try OutboxStore.open(.file(folder.outbox))
         for number in 0..<5 { try store.capture("o-\(number)") }
         try store.connection.run("UPDATE operation SET body = x'00' WHERE id = 'o-1'")
@@ -100,7 +100,7 @@ import Testing
         #expect(try store.operations.pendingCount(provider: "acoustic") == 3)
     }
 
-    @Test func `a damaged row is set aside inside the transaction that meets it`() throws {
+    @Test func `quarantines a damaged row in the transaction that reads it`() throws {
         let store = try OutboxStore.open(.memory)
         for number in 0..<3 { try store.capture("o-\(number)") }
         try store.connection.run("UPDATE route SET lane = 'device' , queue = 'other' WHERE sequence = 1")
@@ -114,7 +114,7 @@ import Testing
         #expect(try store.maintenance.verify().faults == [])
     }
 
-    @Test func `pages of damaged rows hide nothing behind them, whoever reads`() throws {
+    @Test func `reads the rows after several pages of damaged rows`() throws {
         let store = try OutboxStore.open(.file(folder.outbox))
         let lanes = (0..<600).map { "lane-\($0 + 1_000)" }
         try store.state.setMemory(provider: "acoustic", lane: "", version: 1, body: [])
@@ -134,7 +134,7 @@ import Testing
         }
     }
 
-    @Test func `a reader skips damaged rows and leaves them where they are`() throws {
+    @Test func `a read-only store skips damaged rows and does not move them`() throws {
         let store = try OutboxStore.open(.file(folder.outbox))
         for number in 0..<3 { try store.capture("o-\(number)") }
         try store.connection.run("UPDATE operation SET body = x'00' WHERE id = 'o-1'")
@@ -144,7 +144,7 @@ import Testing
         #expect(try reader.operations.pendingCount(provider: "acoustic") == 3)
     }
 
-    @Test func `a damaged account line is set aside and the books are balanced again`() throws {
+    @Test func `quarantines a damaged account line and balances the accounts again`() throws {
         let store = try OutboxStore.open(.memory)
         for number in 0..<5 { try store.capture("o-\(number)") }
         try store.settlement.complete(provider: "acoustic", sequence: 1, term: "accepted", code: "", at: 1)
@@ -160,7 +160,7 @@ import Testing
         #expect(try store.maintenance.verify().faults == [])
     }
 
-    @Test func `damaged state is not handed out`() throws {
+    @Test func `does not return damaged state`() throws {
         let store = try OutboxStore.open(.memory)
         try store.state.setMemory(provider: "acoustic", lane: "a", version: 1, body: [1])
         try store.state.setMeta("key", "value")
@@ -172,7 +172,7 @@ import Testing
         #expect(try store.maintenance.verify().faults == [])
     }
 
-    @Test func `a file that never was an outbox is refused and left as it is`() throws {
+    @Test func `refuses a file that is not an outbox and leaves it unchanged`() throws {
         let text = Array(String(repeating: "my thesis, CREATE TABLE of contents\n", count: 500).utf8)
         try OutboxFile.write(text, to: folder.outbox, at: 0)
         let error = outboxError { _ = try OutboxStore.open(.file(folder.outbox)) }
@@ -183,7 +183,7 @@ import Testing
         #expect(folder.names == ["outbox.sqlite"])
     }
 
-    @Test func `a file of which the disk left zeros is moved aside and reported as empty`() throws {
+    @Test func `moves a file of zeros aside and reports it as empty`() throws {
         try OutboxFile.write(Array(repeating: 0, count: 10_000), to: folder.outbox, at: 0)
         let store = try OutboxStore.open(.file(folder.outbox))
         let recovery = try #require(store.openReport.recovery)
@@ -194,7 +194,7 @@ import Testing
         #expect(try store.windowIDs() == ["o-1"])
     }
 
-    @Test func `a file cut at any page gives back what stands before the cut`() throws {
+    @Test func `recovers the rows before the end of a truncated file`() throws {
         let model = try makeFile()
         let bytes = try folder.bytes(folder.outbox)
         var recovered: [Int] = []
@@ -208,7 +208,7 @@ import Testing
         #expect(try #require(recovered.max()) > model.rows.count * 9 / 10)
     }
 
-    @Test func `a destroyed header or list of tables costs no row`() throws {
+    @Test func `loses no row to a destroyed header or list of tables`() throws {
         let model = try makeFile()
         let bytes = try folder.bytes(folder.outbox)
         for range in [0..<16, 0..<100, 100..<200, 0..<4096] {
@@ -222,14 +222,14 @@ import Testing
         }
     }
 
-    @Test func `a wrong byte in the schema is told as damage to who looks, and costs no row`() throws {
+    @Test func `reports a wrong byte in the schema as damage and loses no row`() throws {
         let model = try makeFile(rows: 30)
         let bytes = try folder.bytes(folder.outbox)
         let schema = Array("CREATE ".utf8)
         let places = bytes.indices.filter { bytes[$0...].starts(with: schema) }
         #expect(places.count >= Table.all.count)
         for place in places {
-            // The word itself, and what stands behind it: the table's name, the columns' names and types.
+            // The keyword itself and the text behind it: table name, column names and types.
             for offset in [1, 25, 49] where place + offset < bytes.count {
                 var broken = bytes
                 broken[place + offset] = 0xDF
@@ -243,7 +243,7 @@ import Testing
         }
     }
 
-    @Test func `a lost page costs its own rows only`() throws {
+    @Test func `loses only the rows of a lost page`() throws {
         let model = try makeFile()
         let bytes = try folder.bytes(folder.outbox)
         for page in 1..<bytes.count / 4096 {
@@ -251,12 +251,12 @@ import Testing
             for place in page * 4096..<(page + 1) * 4096 { broken[place] = 0xFF }
             try restore(broken)
             let (rows, _) = try check(model, "page \(page + 1)")
-            // The root page of a table takes the table along; any other page a few dozen rows at most.
+            // Without its root page a table is lost. Any other page contains a few dozen rows at most.
             #expect(rows == 0 || rows >= model.rows.count - 120, "page \(page + 1): \(rows)")
         }
     }
 
-    @Test(arguments: 0..<24) func `flipped bits never crash and never bring wrong rows`(seed: Int) throws {
+    @Test(arguments: 0..<24) func `flipped bits cause no crash and no wrong rows`(seed: Int) throws {
         var random = SeededGenerator(seed: seed)
         let model = try makeFile(rows: 120)
         var bytes = try folder.bytes(folder.outbox)
@@ -267,12 +267,12 @@ import Testing
         try check(model, "seed \(seed)")
     }
 
-    /// Where a cell of a table that fits in one page begins in the file; its row's number is that many bytes behind.
+    /// Returns the offset of a cell in the file, for a table that fits in one page.
     private func cell(_ index: Int, of table: String, in bytes: [UInt8]) throws -> Int {
         let connection = try Connection(.file(folder.outbox), .readOnly)
         let root = try #require(try connection.number("SELECT rootpage FROM sqlite_master WHERE name = '\(table)'"))
         let page = Int(root - 1) * 4096
-        // A leaf page has its kind first, and the places of its cells from byte 8 on.
+        // A leaf page begins with its kind. The offsets of its cells follow from byte 8 on.
         try #require(bytes[page] == 0x0D || bytes[page] == 0x0A)
         let place = page + 8 + 2 * index
         return page + Int(bytes[place]) << 8 + Int(bytes[place + 1])
@@ -285,7 +285,7 @@ import Testing
         return found
     }
 
-    @Test(arguments: [0, 1, 6, 13]) func `a wrong number hides no other row`(index: Int) throws {
+    @Test(arguments: [0, 1, 6, 13]) func `reads the other rows when one has a wrong number`(index: Int) throws {
         do {
             let store = try OutboxStore.open(.file(folder.outbox))
             for number in 1...14 {
@@ -298,7 +298,7 @@ import Testing
         let bytes = try folder.bytes(folder.outbox)
         let history = try cell(index, of: "history", in: bytes) + 1
         let route = try cell(index, of: "route", in: bytes)
-        // Behind a record's length stands its head's length, and the number is the first of its values.
+        // The length of a record is followed by the length of its header. The number is its first value.
         let sequence = route + 1 + Int(bytes[route + 1])
         #expect(bytes[history] == UInt8(index + 1))
         #expect(bytes[sequence] == UInt8(2 * index + 2))
@@ -313,7 +313,7 @@ import Testing
         }
     }
 
-    @Test func `commits in the write-ahead log survive the damage of the file`() throws {
+    @Test func `commits in the write-ahead log survive damage to the file`() throws {
         do {
             let model = try makeFile()
             let store = try OutboxStore.open(.file(folder.outbox))
@@ -329,7 +329,7 @@ import Testing
         #expect(try store.queues.rows(provider: "acoustic", lane: "device", ids: ["late"]).count == 1)
     }
 
-    @Test func `a recovery that died between its renames is finished`() throws {
+    @Test func `finishes a recovery that was interrupted between its renames`() throws {
         let model = try makeFile()
         try OutboxFile.move(folder.outbox, to: folder.outbox + ".rebuilding")
         try OutboxFile.write([1, 2, 3], to: folder.outbox + ".damaged-1", at: 0)
@@ -340,7 +340,7 @@ import Testing
         #expect(!store.openReport.created)
     }
 
-    @Test(arguments: ["-wal", "-shm"]) func `a commit after a file beside the outbox was deleted or replaced fails`(
+    @Test(arguments: ["-wal", "-shm"]) func `refuses a commit after the -wal or -shm file was deleted or replaced`(
         suffix: String
     ) throws {
         for isReplaced in [false, true] {
@@ -360,14 +360,14 @@ import Testing
     @Test(arguments: [
         "CREATE VIEW extra AS SELECT 1", "CREATE TRIGGER extra AFTER INSERT ON route BEGIN DELETE FROM route; END",
     ])
-    func `an outbox with a view or a trigger is refused`(statement: String) throws {
+    func `refuses an outbox with a view or a trigger`(statement: String) throws {
         try OutboxStore.open(.file(folder.outbox)).capture("o-1")
         try Connection(.file(folder.outbox), .readWrite).script(statement)
         let error = outboxError { _ = try OutboxStore.open(.file(folder.outbox)) }
         #expect(error?.code == .cannotOpen)
     }
 
-    @Test func `a lock that another process holds on the recovery is an error after the stated time`() throws {
+    @Test func `reports a recovery lock of another process after the timeout`() throws {
         let file = OutboxFile(folder.outbox)
         let other = open(folder.outbox + ".recovering", O_CREAT | O_RDWR, 0o600)
         defer { close(other) }
@@ -380,7 +380,7 @@ import Testing
         try FileLock(beside: file, waitingFor: 1).release()
     }
 
-    @Test func `damaged files that were set aside are removed with what stands beside them`() throws {
+    @Test func `removes damaged files that were moved aside, with their logs`() throws {
         let store = try OutboxStore.open(.file(folder.outbox))
         for name in [".damaged-1", ".damaged-1-wal", ".damaged-4", ".grafted", ".grafted-wal", ".rebuilding"] {
             try OutboxFile.write([1], to: folder.outbox + name, at: 0)

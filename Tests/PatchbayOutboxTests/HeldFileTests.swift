@@ -4,18 +4,18 @@ import Testing
 
 @testable import PatchbayOutbox
 
-@Suite("Outboxes that are recovered while others use them") struct HeldFileTests {
+@Suite("Recovery of outboxes in use") struct HeldFileTests {
     let folder: TemporaryFolder
 
     init() throws { folder = try TemporaryFolder() }
 
-    /// Which part of the file is damaged, without whoever has it open noticing.
+    /// The part of the file that is damaged without the process that has it open noticing.
     enum Damage: CaseIterable {
-        /// A page of people's states: a transaction can still begin.
+        /// A page of subject snapshots: a transaction can still begin.
         case snapshot
-        /// The header: none can.
+        /// The header: no transaction can begin.
         case header
-        /// The byte of the header that says who may write: rows can be read, and no transaction that writes begins.
+        /// The header byte of the write version: rows can be read, and no write transaction can begin.
         case format
     }
 
@@ -41,7 +41,7 @@ import Testing
         }
     }
 
-    @Test(arguments: Damage.allCases) func `nobody writes to a file that is held, whatever is damaged in it`(
+    @Test(arguments: Damage.allCases) func `refuses writes to a file that is held for recovery`(
         _ part: Damage
     ) throws {
         let store = try OutboxStore.open(.file(folder.outbox))
@@ -55,7 +55,7 @@ import Testing
         try store.capture("later")
     }
 
-    @Test(arguments: Damage.allCases) func `a file that nobody has open is held and read like any other`(
+    @Test(arguments: Damage.allCases) func `recovers a damaged file that no process has open`(
         _ part: Damage
     ) throws {
         do { try fill(OutboxStore.open(.file(folder.outbox))) }
@@ -67,38 +67,38 @@ import Testing
         #expect(folder.names.filter { !$0.contains(".damaged-1") }.allSatisfy { !$0.contains(".re") })
     }
 
-    /// A writer on a thread of its own, which knows nothing of the recovery.
+    /// A writer on its own thread that is not informed of the recovery.
     private final class Writer: Sendable {
-        struct Said {
-            /// What it was told is stored.
+        struct Progress {
+            /// The ids whose capture was reported as stored.
             var stored: [String] = []
-            /// What ended it.
+            /// The error that stopped the writer.
             var end: (any Error)?
         }
 
-        private let said = Mutex(Said())
+        private let progress = Mutex(Progress())
 
-        /// Commits again and again until that is refused.
+        /// Commits repeatedly until a commit is refused.
         init(_ path: String) {
             Thread.detachNewThread { [self] in
                 do {
                     let store = try OutboxStore.open(.file(path))
                     store.setTimeout(60_000)
                     while true {
-                        let name = "late-\(said.withLock { $0.stored.count })"
+                        let name = "late-\(progress.withLock { $0.stored.count })"
                         try store.transaction(.normal) { _ = try store.capture(name) }
-                        said.withLock { $0.stored.append(name) }
+                        progress.withLock { $0.stored.append(name) }
                         Thread.sleep(forTimeInterval: 0.001)
                     }
                 } catch {
-                    said.withLock { $0.end = error }
+                    progress.withLock { $0.end = error }
                 }
             }
         }
 
-        func wait(until isMet: (Said) -> Bool) -> (stored: [String], end: OutboxError?) {
+        func wait(until isMet: (Progress) -> Bool) -> (stored: [String], end: OutboxError?) {
             while true {
-                let now = said.withLock(\.self)
+                let now = progress.withLock(\.self)
                 if isMet(now) { return (now.stored, now.end as? OutboxError) }
                 Thread.sleep(forTimeInterval: 0.001)
             }
@@ -106,13 +106,13 @@ import Testing
     }
 
     @Test(.timeLimit(.minutes(60)), arguments: Damage.allCases)
-    func `what another store commits while a file is recovered is in the new one`(_ part: Damage) throws {
+    func `keeps the commits of another store during a recovery`(_ part: Damage) throws {
         do { try fill(OutboxStore.open(.file(folder.outbox))) }
         let writer = Writer(folder.outbox)
         _ = writer.wait { $0.stored.count >= 5 || $0.end != nil }
         try damage(part)
         let store = try OutboxStore.open(.file(folder.outbox))
-        // A header in the log stands before the one in the file: then nothing is damaged to anybody yet.
+        // A header in the log takes precedence over the one in the file. The damage then has no effect yet.
         guard store.openReport.recovered else {
             try OutboxFile.move(folder.outbox, to: folder.outbox + ".gone")
             _ = writer.wait { $0.end != nil }
@@ -127,12 +127,12 @@ import Testing
         #expect(end?.detail.contains("was moved away") == true)
     }
 
-    @Test(.timeLimit(.minutes(60))) func `a commit that waited while the file was moved away is refused`() throws {
+    @Test(.timeLimit(.minutes(60))) func `refuses a commit that waited while the file was moved away`() throws {
         try OutboxStore.open(.file(folder.outbox)).capture("o-1")
         let holder = try Connection(.file(folder.outbox), .readWrite)
         try holder.script("BEGIN IMMEDIATE")
         let writer = Writer(folder.outbox)
-        // Time to come to the lock; without it the refusal is the same.
+        // Gives the writer time to wait for the lock. The refusal is the same without it.
         Thread.sleep(forTimeInterval: 0.3)
         try OutboxFile.move(folder.outbox, to: folder.outbox + ".damaged-1")
         try holder.script("ROLLBACK")
@@ -141,7 +141,7 @@ import Testing
         #expect(end?.code == .io)
     }
 
-    @Test func `whoever opens a file while it is recovered waits for the new one`() async throws {
+    @Test func `opening a file during its recovery waits for the new file`() async throws {
         do { try fill(OutboxStore.open(.file(folder.outbox))) }
         try damage(.snapshot)
         let path = folder.outbox

@@ -2,15 +2,15 @@ import Testing
 
 @testable import PatchbayOutbox
 
-@Suite("Windows that are kept show what new ones would") struct LaneIndexTests {
-    /// A lane whose window one caller keeps; every look is compared with a look that knows nothing.
+@Suite("Kept windows equal new windows") struct LaneIndexTests {
+    /// A lane with a kept window. Every read is compared with a window that is read from scratch.
     private final class Keeper {
         let store: OutboxStore
         var index = LaneIndex()
         var closed: Set<String> = []
         var loads = 0
 
-        /// What the kept index goes by; what it is compared with never knows of it.
+        /// The limits of the kept index. The window that it is compared with uses the defaults.
         let limits: WindowLimits
 
         init(_ store: OutboxStore, _ limits: WindowLimits = WindowLimits()) {
@@ -43,7 +43,7 @@ import Testing
             closed = now
         }
 
-        func look(limit: Int) throws -> (kept: [Int64], fresh: [OutboxRow]) {
+        func readWindow(limit: Int) throws -> (kept: [Int64], fresh: [OutboxRow]) {
             store.queues.limits = limits
             let kept = try store.queues.window(
                 provider: "acoustic",
@@ -66,7 +66,7 @@ import Testing
 
     @Test(
         arguments: 0..<60
-    ) func `whatever is captured, settled, held, released and closed`(seed: Int) throws {
+    ) func `a kept window equals a new one after random changes`(seed: Int) throws {
         var random = SeededGenerator(seed: seed)
         var limits = WindowLimits()
         if seed % 2 == 0 { (limits.rowsPerRead, limits.indexCapacity) = (2, 8) }
@@ -74,7 +74,7 @@ import Testing
         let names = (0..<Int.random(in: 1...30, using: &random)).map { "q\($0)" }
         let limit = Int.random(in: 1...20, using: &random)
         var count = 0
-        // What nothing tells the index of makes it begin anew, so half of the runs have little of that.
+        // Changes that are not reported to the index reset it, so half of the runs make few of them.
         let kinds = seed % 4 < 2 ? 12 : 10
         for _ in 0..<60 {
             switch Int.random(in: 0..<kinds, using: &random) {
@@ -95,13 +95,13 @@ import Testing
                     )
                 }
             case 5..<9:
-                let rows = try keeper.look(limit: limit).fresh
+                let rows = try keeper.readWindow(limit: limit).fresh
                 for row in rows where Int.random(in: 0..<3, using: &random) > 0 { try keeper.end(row) }
             case 9: try keeper.close(Set(names.filter { _ in Int.random(in: 0..<3, using: &random) == 0 }))
             case 10: try keeper.store.operations.release(provider: nil, subject: "installation-1", hold: "h")
             default:
-                guard let row = try keeper.look(limit: limit).fresh.first else { continue }
-                // Ended by somebody who tells no index of it.
+                guard let row = try keeper.readWindow(limit: limit).fresh.first else { continue }
+                // Completed by a caller that does not report it to the index.
                 let sequence = row.operation.sequence
                 try keeper.store.settlement.complete(
                     provider: "acoustic",
@@ -111,14 +111,16 @@ import Testing
                     at: 1
                 )
             }
-            let (kept, fresh) = try keeper.look(limit: limit)
+            let (kept, fresh) = try keeper.readWindow(limit: limit)
             #expect(kept == fresh.map(\.operation.sequence))
         }
     }
 
-    @Test(arguments: 0..<4) func `a crowd of queues that close, open, grow and end`(seed: Int) throws {
+    @Test(arguments: 0..<4) func `a kept window of many queues equals a new one while they close, open and grow`(
+        seed: Int
+    ) throws {
         var random = SeededGenerator(seed: seed)
-        // An eighth of what is usual: the look that knows nothing takes time for each closed queue.
+        // An eighth of the default limits, because the comparison takes time for each closed queue.
         var limits = WindowLimits()
         (limits.rowsPerRead, limits.indexCapacity) = (136, 512)
         let keeper = Keeper(try OutboxStore.open(.memory), limits)
@@ -134,12 +136,12 @@ import Testing
         }
         var closed: Set<String> = []
         for round in 0..<160 {
-            let (kept, fresh) = try keeper.look(limit: limit)
+            let (kept, fresh) = try keeper.readWindow(limit: limit)
             #expect(kept == fresh.map(\.operation.sequence))
             for row in fresh {
                 if Int.random(in: 0..<40, using: &random) == 0 { try keeper.end(row) } else { closed.insert(row.queue) }
             }
-            // Some open one by one, and once nearly all.
+            // Some queues open one by one, and once nearly all.
             for queue in closed.sorted().prefix(Int.random(in: 0..<8, using: &random)) { closed.remove(queue) }
             if round == 130 { closed = Set(closed.sorted().prefix(3)) }
             try keeper.close(closed)
@@ -148,48 +150,48 @@ import Testing
         }
     }
 
-    @Test func `a closed queue that was forgotten is found when it opens, wherever the end of the lane is`() throws {
+    @Test func `finds a closed queue when it opens after it was removed from the index`() throws {
         let keeper = Keeper(try OutboxStore.open(.memory))
         try keeper.store.transaction(.normal) {
             for number in 0..<1_500 { try keeper.store.capture("o-\(number)", queue: "q\(number)") }
         }
         var closed: Set<String> = []
         while true {
-            let (kept, fresh) = try keeper.look(limit: 50)
+            let (kept, fresh) = try keeper.readWindow(limit: 50)
             #expect(kept == fresh.map(\.operation.sequence))
             guard !fresh.isEmpty else { break }
             closed.formUnion(fresh.map(\.queue))
             try keeper.close(closed)
         }
-        // The end was reached, some were forgotten, and those behind them were ended.
+        // The end of the lane was reached, and some closed queues are no longer in the index.
         for number in [0, 700, 1_499] {
             closed.remove("q\(number)")
             try keeper.close(closed)
-            let (kept, fresh) = try keeper.look(limit: 50)
+            let (kept, fresh) = try keeper.readWindow(limit: 50)
             #expect(fresh.map(\.operation.id) == ["o-\(number)"])
             #expect(kept == fresh.map(\.operation.sequence))
             for row in fresh { try keeper.end(row) }
             try keeper.capture("late-\(number)", queue: "new-\(number)")
-            for row in try keeper.look(limit: 50).fresh { try keeper.end(row) }
+            for row in try keeper.readWindow(limit: 50).fresh { try keeper.end(row) }
         }
     }
 
-    @Test func `what enters a closed queue waits, whatever was known of the queue`() throws {
+    @Test func `an operation that enters a closed queue is not in the window`() throws {
         let keeper = Keeper(try OutboxStore.open(.memory))
         try keeper.capture("o-1", queue: "a")
         try keeper.close(["b"])
-        #expect(try keeper.look(limit: 10).kept.count == 1)
-        // Nothing that was known is known any more, and there was nothing in the queue.
+        #expect(try keeper.readWindow(limit: 10).kept.count == 1)
+        // The index is empty again, and the queue had no rows.
         try keeper.store.operations.release(provider: nil, subject: "installation-1", hold: "h")
         keeper.store.queues.invalidateIndexes()
-        #expect(try keeper.look(limit: 10).kept.count == 1)
+        #expect(try keeper.readWindow(limit: 10).kept.count == 1)
         try keeper.capture("o-2", queue: "b")
-        let (kept, fresh) = try keeper.look(limit: 10)
+        let (kept, fresh) = try keeper.readWindow(limit: 10)
         #expect(fresh.map(\.operation.id) == ["o-1"])
         #expect(kept == fresh.map(\.operation.sequence))
     }
 
-    @Test func `what stands behind a crowd of closed queues is looked for once`() throws {
+    @Test func `searches the rows behind many closed queues only once`() throws {
         func steps(_ count: Int) throws -> Int {
             let keeper = Keeper(try OutboxStore.open(.memory))
             try keeper.store.transaction(.normal) {
@@ -227,28 +229,28 @@ import Testing
         #expect(many < 10 * few, "\(few) and \(many)")
     }
 
-    @Test func `rows that another process stores are seen, in their order`() throws {
+    @Test func `a kept window shows rows of another process in order`() throws {
         let folder = try TemporaryFolder()
         let keeper = Keeper(try OutboxStore.open(.file(folder.outbox)))
         let other = try OutboxStore.open(.file(folder.outbox))
         try keeper.capture("mine", queue: "events")
-        #expect(try keeper.look(limit: 10).kept.count == 1)
+        #expect(try keeper.readWindow(limit: 10).kept.count == 1)
         try other.capture("theirs")
         try keeper.capture("mine too", queue: "events")
-        let (kept, fresh) = try keeper.look(limit: 10)
+        let (kept, fresh) = try keeper.readWindow(limit: 10)
         #expect(fresh.map(\.operation.id) == ["mine", "theirs", "mine too"])
         #expect(kept == fresh.map(\.operation.sequence))
     }
 
-    @Test func `a damaged row leaves a kept window`() throws {
+    @Test func `removes a damaged row from a kept window`() throws {
         let keeper = Keeper(try OutboxStore.open(.memory))
         for number in 0..<4 { try keeper.capture("o-\(number)", queue: "events") }
-        #expect(try keeper.look(limit: 2).kept.count == 2)
+        #expect(try keeper.readWindow(limit: 2).kept.count == 2)
         try keeper.store.connection.run("UPDATE operation SET body = x'00' WHERE id = 'o-1'")
         var lost: [String] = []
         keeper.store.quarantine.onLoss = { lost.append("\($0) \($1)") }
         keeper.store.quarantine.date = { 77 }
-        let (kept, fresh) = try keeper.look(limit: 2)
+        let (kept, fresh) = try keeper.readWindow(limit: 2)
         #expect(fresh.map(\.operation.id) == ["o-0", "o-2"])
         #expect(kept == fresh.map(\.operation.sequence))
         #expect(lost == ["acoustic o-1"])
@@ -256,10 +258,10 @@ import Testing
         #expect(try keeper.store.history.entries(provider: nil, limit: 10) == [outcome])
     }
 
-    @Test func `a queue that grows for ever is not kept whole, and nothing of it is missed`() throws {
+    @Test func `limits the index of a queue that grows without bound and reads all of its rows`() throws {
         let keeper = Keeper(try OutboxStore.open(.memory))
         try keeper.capture("first", queue: "events")
-        #expect(try keeper.look(limit: 4).kept.count == 1)
+        #expect(try keeper.readWindow(limit: 4).kept.count == 1)
         let store = keeper.store
         try store.transaction(.normal) {
             for number in 0..<6_000 {
@@ -271,13 +273,13 @@ import Testing
         for row in try store.queues.list(provider: "acoustic", limit: .max).dropLast() {
             try keeper.end(row)
             guard row.operation.sequence % 1_000 < 2 else { continue }
-            let (kept, fresh) = try keeper.look(limit: 4)
+            let (kept, fresh) = try keeper.readWindow(limit: 4)
             #expect(kept == fresh.map(\.operation.sequence))
         }
-        #expect(try keeper.look(limit: 4).kept.count == 1)
+        #expect(try keeper.readWindow(limit: 4).kept.count == 1)
     }
 
-    @Test func `outcomes are read after a number, with the finding of a reject`() throws {
+    @Test func `reads outcomes after a number with the findings of rejects`() throws {
         let store = try OutboxStore.open(.memory)
         for number in 0..<3 { try store.capture("o-\(number)") }
         #expect(try store.history.end() == 0)

@@ -6,8 +6,8 @@ import Testing
 
 @testable import PatchbayOutbox
 
-/// The write-ahead log is made longer ahead of time, with zeros that are no part of it.
-@Suite("The log's length") struct LogLengthTests {
+/// The write-ahead log is lengthened in advance with zeros that are not part of its content.
+@Suite("Length of the write-ahead log") struct LogLengthTests {
     let folder: TemporaryFolder
     private let chunk = 1 << 20
 
@@ -20,7 +20,7 @@ import Testing
         return try store.operations.list(after: 0, limit: 1_000).map(\.id)
     }
 
-    /// What a power failure at this moment leaves.
+    /// Copies the files as a power failure at this moment would leave them, and returns the path.
     private func crash() throws -> String {
         let other = folder.path + "/crashed.sqlite"
         try OutboxFile.copy(folder.outbox, to: other)
@@ -28,7 +28,7 @@ import Testing
         return other
     }
 
-    @Test func `a log that soon ends is made longer, and one with room is not`() throws {
+    @Test func `lengthens a log that is nearly full and no other`() throws {
         let store = try OutboxStore.open(.file(folder.outbox))
         try store.capture("o-1")
         let before = try #require(OutboxFile.size(log))
@@ -40,7 +40,7 @@ import Testing
         #expect(try ids(crash()) == ["o-1", "o-2"])
     }
 
-    @Test func `a long log is made longer by more at once, up to a bound`() throws {
+    @Test func `lengthens a long log in larger steps up to a limit`() throws {
         let store = try OutboxStore.open(.file(folder.outbox))
         var lengths: [Int] = []
         for number in 0..<3_000 {
@@ -54,7 +54,7 @@ import Testing
         #expect(growths.count > 1 && growths == growths.sorted())
     }
 
-    @Test func `a log of zeros alone is an empty one`() throws {
+    @Test func `a log that contains only zeros is empty`() throws {
         do {
             let store = try OutboxStore.open(.file(folder.outbox))
             try store.capture("o-1")
@@ -67,7 +67,7 @@ import Testing
         #expect(try ids(crashed) == ["o-1"])
     }
 
-    @Test func `what another process writes meanwhile stays`() throws {
+    @Test func `lengthening the log keeps the commits of another process`() throws {
         let store = try OutboxStore.open(.file(folder.outbox))
         let other = try OutboxStore.open(.file(folder.outbox))
         for number in 0..<200 {
@@ -77,7 +77,7 @@ import Testing
         #expect(try ids(crash()) == (0..<200).map { "o-\($0)" })
     }
 
-    @Test func `nobody waits for another process that writes, and what it writes stays`() throws {
+    @Test func `lengthens the log without waiting for another writer and keeps its rows`() throws {
         let store = try OutboxStore.open(.file(folder.outbox))
         let other = try OutboxStore.open(.file(folder.outbox))
         try store.capture("o-1")
@@ -90,14 +90,14 @@ import Testing
         #expect(try ids(crash()) == ["o-1", "o-2"])
     }
 
-    @Test func `commits go on while another thread makes the log longer, again and again`() throws {
+    @Test func `commits succeed while another thread repeatedly lengthens the log`() throws {
         let store = try OutboxStore.open(.file(folder.outbox))
         let isOver = Atomic(false)
         let (began, ended) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
         DispatchQueue.global().async { [log] in
-            // So often at most: a slow disk must not be filled.
+            // A limited number of times, so that a slow disk is not filled.
             for time in 0..<30 where time == 0 || !isOver.load(ordering: .relaxed) {
-                // Behind this, the end is always near.
+                // With this position the log always counts as nearly full.
                 LogFile(log).grow(behind: .max)
                 if time == 0 { began.signal() }
             }
@@ -110,20 +110,20 @@ import Testing
         #expect(try ids(crash()) == (0..<300).map { "o-\($0)" })
     }
 
-    @Test func `somebody is told once that the log is short, until it is made longer`() throws {
+    @Test func `requests a longer log once until the request is done`() throws {
         let store = try OutboxStore.open(.file(folder.outbox))
         try store.capture("o-1")
-        var told: [@Sendable () -> Void] = []
-        for _ in 0..<3 { store.maintenance.lengthenLogIfShort { told.append($0) } }
-        #expect(told.count == 1)
+        var requests: [@Sendable () -> Void] = []
+        for _ in 0..<3 { store.maintenance.lengthenLogIfShort { requests.append($0) } }
+        #expect(requests.count == 1)
         let before = try #require(OutboxFile.size(log))
-        told[0]()
+        requests[0]()
         #expect(OutboxFile.size(log) == before + chunk)
-        store.maintenance.lengthenLogIfShort { told.append($0) }
-        #expect(told.count == 1)
+        store.maintenance.lengthenLogIfShort { requests.append($0) }
+        #expect(requests.count == 1)
     }
 
-    @Test func `a log that a link leads to is left alone, and that was the last try`() throws {
+    @Test func `does not lengthen a log behind a symbolic link and does not retry`() throws {
         let target = folder.path + "/elsewhere"
         try Data("not ours".utf8).write(to: URL(fileURLWithPath: target))
         try FileManager.default.createSymbolicLink(atPath: log, withDestinationPath: target)
@@ -134,7 +134,7 @@ import Testing
         #expect(!file.isShort(behind: 1 << 40))
     }
 
-    @Test func `behind a wake-up the log is made longer again`() throws {
+    @Test func `lengthens the log again after a wake-up`() throws {
         let store = try OutboxStore.open(.file(folder.outbox))
         try store.capture("o-1")
         store.maintenance.lengthenLogIfShort()
@@ -148,11 +148,11 @@ import Testing
     }
 
     @Test(arguments: [(0, false), (16 << 20, false), (17 << 20, true), (1 << 40, true)] as [(UInt64, Bool)])
-    func `the last 16 MiB of a volume are for commits`(free: UInt64, isAllowed: Bool) {
+    func `leaves the last 16 MiB of a volume for commits`(free: UInt64, isAllowed: Bool) {
         #expect(LogFile.mayGrow(by: 1 << 20, free: free) == isAllowed)
     }
 
-    @Test func `behind a large commit nothing is done`() throws {
+    @Test func `does not lengthen the log after a large commit`() throws {
         let store = try OutboxStore.open(.file(folder.outbox))
         _ = try store.transaction(.normal) { try store.capture("o-1", body: [UInt8](repeating: 7, count: 200_000)) }
         let before = OutboxFile.size(log)

@@ -2,14 +2,14 @@ import Testing
 
 @testable import PatchbayOutbox
 
-@Suite("What mentions a text") struct MentionTests {
+@Suite("Operations and rejects that contain a text") struct MentionTests {
     let folder: TemporaryFolder
 
     init() throws { folder = try TemporaryFolder() }
 
-    @Test(arguments: Home.allCases)
-    func `operations and rejects that mention a text are shown in order, whatever their subject`(home: Home) throws {
-        let store = try home.open(folder)
+    @Test(arguments: StoreKind.allCases)
+    func `finds operations and rejects that contain a text, in order and for all subjects`(kind: StoreKind) throws {
+        let store = try kind.open(folder)
         for number in 0..<600 {
             let sequence = try store.capture(
                 "o-\(number)",

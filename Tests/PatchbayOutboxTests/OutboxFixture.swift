@@ -3,7 +3,7 @@ import Testing
 
 @testable import PatchbayOutbox
 
-/// A folder that goes with the test.
+/// A temporary folder that is deleted with its test.
 final class TemporaryFolder {
     let path: String
 
@@ -39,7 +39,7 @@ final class TemporaryFolder {
     }
 }
 
-/// Random numbers that a seed repeats (SplitMix64).
+/// A random number generator with a fixed sequence for a seed (SplitMix64).
 struct SeededGenerator: RandomNumberGenerator {
     private var state: UInt64
 
@@ -55,7 +55,7 @@ struct SeededGenerator: RandomNumberGenerator {
 }
 
 extension OutboxStore {
-    /// Captures one operation for one provider, counted in.
+    /// Captures one operation for one provider and counts it.
     @discardableResult
     func capture(
         _ id: String,
@@ -90,7 +90,7 @@ extension OutboxStore {
         try window(provider: provider, lane: lane, limit: limit, closed: closed).rows.map(\.operation.id)
     }
 
-    /// A window while these queues of the lane are closed, and no other.
+    /// Returns the window while exactly these queues of the lane are closed.
     func window(
         provider: String,
         lane: String,
@@ -101,7 +101,7 @@ extension OutboxStore {
         return try queues.window(provider: provider, lane: lane, limit: limit)
     }
 
-    /// Closes these queues of a lane, and opens the others.
+    /// Closes these queues of a lane and opens the others.
     func close(_ queues: Set<String>, provider: String = "acoustic", lane: String = "device") throws {
         guard try Set(closedQueues.list(provider: provider, lane: lane).map(\.queue)) != queues else { return }
         try closedQueues.openWoken(provider: provider, lane: lane)
@@ -111,7 +111,7 @@ extension OutboxStore {
     }
 }
 
-/// Catches the store's own error, or fails.
+/// Returns the store's error that a closure throws; otherwise records an issue.
 func outboxError(_ body: () throws -> Void) -> OutboxError? {
     do {
         try body()
@@ -124,8 +124,8 @@ func outboxError(_ body: () throws -> Void) -> OutboxError? {
     return nil
 }
 
-/// A store in a file and one in memory behave alike; each test of an API runs on both.
-enum Home: CaseIterable {
+/// The location of a store. A test of an API runs with a file and in memory.
+enum StoreKind: CaseIterable {
     case file, memory
 
     func open(_ folder: TemporaryFolder) throws -> OutboxStore {

@@ -9,8 +9,8 @@ import Testing
 
     init() throws { folder = try TemporaryFolder() }
 
-    @Test(arguments: Home.allCases) func `a captured operation comes back whole`(_ home: Home) throws {
-        let store = try home.open(folder)
+    @Test(arguments: StoreKind.allCases) func `reads back a captured operation`(_ kind: StoreKind) throws {
+        let store = try kind.open(folder)
         var operation = OutboxOperation(
             id: "o-1",
             subject: "Zoë \u{0} 👋",
@@ -32,8 +32,10 @@ import Testing
         #expect(store.connection.runningStatements == 0)
     }
 
-    @Test(arguments: Home.allCases) func `an empty body and an empty step are not nothing`(_ home: Home) throws {
-        let store = try home.open(folder)
+    @Test(arguments: StoreKind.allCases) func `distinguishes an empty body and step from missing ones`(
+        _ kind: StoreKind
+    ) throws {
+        let store = try kind.open(folder)
         let sequence = try store.capture("o-1", body: [])
         try store.settlement.progress(provider: "acoustic", sequence: sequence, step: [], failures: 2, refusals: 1)
         let row = try #require(try store.queues.list(provider: "acoustic", limit: 1).first)
@@ -44,10 +46,10 @@ import Testing
         #expect(try store.queues.list(provider: "acoustic", limit: 1).first?.step == nil)
     }
 
-    @Test(arguments: Home.allCases) func `ending a route books it and the last one takes the operation along`(
-        _ home: Home
+    @Test(arguments: StoreKind.allCases) func `counts a completed route and removes the operation with the last one`(
+        _ kind: StoreKind
     ) throws {
-        let store = try home.open(folder)
+        let store = try kind.open(folder)
         let sequence = try store.capture("o-1")
         try store.captures.enter(sequence, provider: "adobe", lane: "device", queue: "events", hold: nil)
         try store.accounts.count(provider: "adobe", term: "created", code: "", by: 1)
@@ -89,12 +91,12 @@ import Testing
         #expect(try store.rejects.list(provider: nil, limit: 10).isEmpty)
     }
 
-    @Test func `whoever names no limit forgets nothing`() throws {
+    @Test func `has no history or reject limit by default`() throws {
         let store = try OutboxStore.open(.memory)
         #expect(store.history.limit == .max && store.rejects.limit == .max)
     }
 
-    @Test func `the history keeps its limit and forgets the oldest`() throws {
+    @Test func `the history deletes the oldest entries over its limit`() throws {
         let store = try OutboxStore.open(.memory)
         store.history.limit = 5
         for number in 0..<12 {
@@ -105,8 +107,8 @@ import Testing
         #expect(kept == ["o-11", "o-10", "o-9", "o-8", "o-7"])
     }
 
-    @Test(arguments: Home.allCases) func `state of every kind comes back and can be cleared`(_ home: Home) throws {
-        let store = try home.open(folder)
+    @Test(arguments: StoreKind.allCases) func `stores, reads and clears state of every kind`(_ kind: StoreKind) throws {
+        let store = try kind.open(folder)
         #expect(try store.state.memory(provider: "acoustic", lane: "a") == nil)
         try store.state.setMemory(provider: "acoustic", lane: "a", version: 1, body: [1])
         try store.state.setMemory(provider: "acoustic", lane: "a", version: 2, body: [])
@@ -165,8 +167,10 @@ import Testing
         #expect(store.connection.runningStatements == 0)
     }
 
-    @Test(arguments: Home.allCases) func `blocks are levels that a wake or a word clears`(_ home: Home) throws {
-        let store = try home.open(folder)
+    @Test(arguments: StoreKind.allCases) func `a wake or an elapsed instant opens a closed queue`(_ kind: StoreKind)
+        throws
+    {
+        let store = try kind.open(folder)
         let timed = QueueBlock(lane: "a", queue: "events", until: 50, orWoken: false)
         let either = QueueBlock(lane: "a", queue: "registration", until: 60, orWoken: true)
         let woken = QueueBlock(lane: "b", queue: "events", until: nil, orWoken: true)
@@ -195,7 +199,7 @@ import Testing
         #expect(try store.closedQueues.list(provider: "acoustic", lane: nil).isEmpty)
     }
 
-    @Test func `a hold keeps a subject's rows back until it is released`() throws {
+    @Test func `holds a subject's rows until they are released`() throws {
         let store = try OutboxStore.open(.memory)
         try store.capture("o-1", subject: "anna", hold: "consent.unknown")
         try store.capture("o-2", subject: "bert", hold: "consent.unknown")
@@ -213,7 +217,7 @@ import Testing
         #expect(try store.maintenance.verify().faults == [])
     }
 
-    @Test func `rows are shown in order of capture and may be moved meanwhile`() throws {
+    @Test func `iterates rows in order of capture while they are moved`() throws {
         let store = try OutboxStore.open(.memory)
         for number in 0..<700 { try store.capture("o-\(number)", subject: number % 2 == 0 ? "even" : "odd") }
         var even: [Int64] = []
@@ -238,8 +242,9 @@ import Testing
         #expect(count == 350)
     }
 
-    @Test(arguments: Home.allCases) func `sequences rise and are never used again`(_ home: Home) throws {
-        let store = try home.open(folder)
+    @Test(arguments: StoreKind.allCases) func `sequence numbers increase and are never reused`(_ kind: StoreKind) throws
+    {
+        let store = try kind.open(folder)
         let first = try store.capture("o-1")
         let second = try store.capture("o-2")
         try store.settlement.complete(provider: "acoustic", sequence: second, term: "accepted", code: "", at: 1)
@@ -248,7 +253,7 @@ import Testing
         #expect(second < third)
     }
 
-    @Test func `sequences go on behind the last one after closing and opening`() throws {
+    @Test func `continues the sequence numbers after closing and opening`() throws {
         var last: Int64 = 0
         for round in 0..<3 {
             let store = try OutboxStore.open(.file(folder.outbox))
@@ -259,16 +264,16 @@ import Testing
         }
     }
 
-    @Test(arguments: Home.allCases) func `an id is stored once`(_ home: Home) throws {
-        let store = try home.open(folder)
+    @Test(arguments: StoreKind.allCases) func `refuses a second operation with the same id`(_ kind: StoreKind) throws {
+        let store = try kind.open(folder)
         try store.capture("o-1")
         #expect(outboxError { try store.capture("o-1") }?.code == .misuse)
         #expect(try store.operations.pendingCount(provider: "acoustic") == 1)
     }
 
-    @Test(arguments: Home.allCases) func `a transaction that fails leaves nothing`(_ home: Home) throws {
+    @Test(arguments: StoreKind.allCases) func `rolls back a failed transaction`(_ kind: StoreKind) throws {
         struct Stop: Error {}
-        let store = try home.open(folder)
+        let store = try kind.open(folder)
         try store.capture("o-1")
         let before = try store.accounts.lines()
         #expect(throws: Stop.self) {
@@ -291,7 +296,7 @@ import Testing
         #expect(!store.connection.isInTransaction)
     }
 
-    @Test func `a death before the commit loses the transaction and one after it does not`() throws {
+    @Test func `a crash before the commit loses the transaction and one after it does not`() throws {
         struct Death: Error {}
         let points: [(StoragePoint, survives: Bool)] = [
             (.begin(.full), false), (.beforeCommit(.full), false), (.afterCommit(.full), true),
@@ -308,7 +313,7 @@ import Testing
         }
     }
 
-    @Test func `full and normal commits differ in what is synced`() throws {
+    @Test func `full and normal commits use different sync levels`() throws {
         let store = try OutboxStore.open(.file(folder.outbox))
         let expected: [(Durability, Int64)] = [(.full, 2), (.normal, 1), (.full, 2)]
         for (durability, level) in expected {
@@ -317,7 +322,7 @@ import Testing
         }
     }
 
-    @Test func `a lease is one owner's until it ends and every taking begins an epoch`() throws {
+    @Test func `a lease has one owner until it expires, and every acquisition begins an epoch`() throws {
         let store = try OutboxStore.open(.file(folder.outbox))
         let other = try OutboxStore.open(.file(folder.outbox))
         #expect(try store.lease.epoch() == 0)
@@ -335,13 +340,13 @@ import Testing
         #expect(try #require(try store.lease.acquire(owner: "a", now: 161, duration: 1)) > second)
     }
 
-    @Test func `a lease from before the clock was set back ends one length after it is seen`() throws {
+    @Test func `a lease from before a clock change expires one duration after it is first seen`() throws {
         let store = try OutboxStore.open(.file(folder.outbox))
         let other = try OutboxStore.open(.file(folder.outbox))
         let first = try #require(try store.lease.acquire(owner: "a", now: 1_000_000, duration: 100))
         #expect(try other.lease.acquire(owner: "b", now: 0, uptime: 7, duration: 100) == nil)
         #expect(try other.lease.acquire(owner: "b", now: 99, uptime: 106, duration: 100) == nil)
-        // Its holder lives and extends it.
+        // Its holder is alive and renews it.
         #expect(try store.lease.renew(owner: "a", epoch: first, now: 99, duration: 100))
         #expect(try other.lease.acquire(owner: "b", now: 150, uptime: 157, duration: 100) == nil)
         #expect(try store.lease.renew(owner: "a", epoch: first, now: 1_000_000, duration: 100))
@@ -352,7 +357,7 @@ import Testing
         #expect(try store.lease.epoch() == second)
     }
 
-    @Test func `what stays of a row of staged captures keeps its place`() throws {
+    @Test func `replacing staged captures keeps the number of their row`() throws {
         let store = try OutboxStore.open(.memory)
         let captures = (0..<3).map { StagedCapture(since: Int64($0), body: [UInt8($0)]) }
         let first = try store.captures.stage(captures, routes: "{}")
@@ -365,7 +370,7 @@ import Testing
         #expect(try store.maintenance.verify().isSound)
     }
 
-    @Test func `two connections capture side by side`() throws {
+    @Test func `two connections capture into one file`() throws {
         let one = try OutboxStore.open(.file(folder.outbox))
         let two = try OutboxStore.open(.file(folder.outbox))
         var sequences: [Int64] = []
@@ -398,7 +403,7 @@ import Testing
         #expect(try store.maintenance.verify().faults == [])
     }
 
-    @Test(.timeLimit(.minutes(60))) func `whoever opens a new file while another is at it waits`() throws {
+    @Test(.timeLimit(.minutes(60))) func `opening a new file waits while another process sets it up`() throws {
         try OutboxFile(folder.outbox).make()
         let path = folder.outbox
         let (isHeld, mayEnd) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
@@ -408,7 +413,7 @@ import Testing
                 let other = try Connection(.file(path), .readWrite)
                 try other.script("BEGIN IMMEDIATE")
                 isHeld.signal()
-                // Time for the others to come to the file; without it they need not wait.
+                // Gives the others time to open the file. Without it they need not wait.
                 Thread.sleep(forTimeInterval: 0.2)
                 try other.script("ROLLBACK")
             } catch {

@@ -2,7 +2,7 @@ import Testing
 
 @testable import PatchbayOutbox
 
-@Suite("Settlement applies outcomes, one by one or many at once") struct SettlementTests {
+@Suite("Settlement of one or many outcomes") struct SettlementTests {
     private let store: OutboxStore
 
     init() throws { store = try OutboxStore.open(.memory) }
@@ -35,7 +35,7 @@ import Testing
     }
 
     @Test(arguments: [1, 15, 16, 100, 255, 256, 600])
-    func `any number of outcomes is counted, kept in the history in order, and no longer pending`(count: Int) throws {
+    func `counts any number of outcomes and adds them to the history in order`(count: Int) throws {
         let sequences = try capture(count + 3)
         try note(sequences.prefix(2))
         try note(sequences.dropFirst(2).prefix(count))
@@ -62,7 +62,7 @@ import Testing
         #expect(try store.accounts.countedUsage() == OutboxUsage())
     }
 
-    @Test func `the history keeps its limit, and the outcomes that share a row with the oldest one`() throws {
+    @Test func `the history keeps whole rows of outcomes at its limit`() throws {
         store.history.limit = 60
         let sequences = try capture(200)
         try note(sequences.prefix(150))
@@ -75,7 +75,7 @@ import Testing
     }
 
     @Test(arguments: [3, 40])
-    func `an operation that was completed in another way is neither counted nor kept in the history twice`(count: Int)
+    func `a completed operation is counted and added to the history only once`(count: Int)
         throws
     {
         let sequences = try capture(count)
@@ -94,7 +94,7 @@ import Testing
 
     @Test(
         arguments: [2, 40]
-    ) func `the marks of an operation are known until it is pending for no provider`(count: Int) throws {
+    ) func `keeps delivery marks until an operation is pending for no provider`(count: Int) throws {
         store.history.limit = 1
         let sequences = try capture(count + 2, alsoFor: "des")
         try store.transaction(.normal) {
@@ -141,7 +141,7 @@ import Testing
         #expect(try store.maintenance.verify().faults == [])
     }
 
-    @Test func `with one provider no mark is stored`() throws {
+    @Test func `stores no delivery mark with a single provider`() throws {
         let sequences = try capture(40)
         try note(sequences.prefix(20))
         for sequence in sequences.suffix(20) {
@@ -158,8 +158,7 @@ import Testing
         #expect(try store.accounts.usage().operations == 0)
     }
 
-    @Test func `an operation that is completed as it enters is known while it is pending for another provider`() throws
-    {
+    @Test func `keeps the mark of an operation rejected on entry while another provider holds it`() throws {
         store.history.limit = 1
         let sequence = try store.capture("o")
         let (term, at) = ("rejected", Int64(7))
@@ -180,7 +179,7 @@ import Testing
         #expect(try markCount() == 0)
     }
 
-    @Test func `a damaged mark is quarantined, and none is added to it`() throws {
+    @Test func `quarantines a damaged delivery mark`() throws {
         let sequences = try capture(3, alsoFor: "des")
         try note(sequences)
         try store.settlement.applyNoted()

@@ -2,12 +2,12 @@ import Testing
 
 @testable import PatchbayOutbox
 
-@Suite("Looks at one state of the file") struct SnapshotTests {
+@Suite("Consistent reads of the file") struct SnapshotTests {
     let folder: TemporaryFolder
 
     init() throws { folder = try TemporaryFolder() }
 
-    @Test(arguments: [true, false]) func `what others commit meanwhile is seen by the next look, and not by this one`(
+    @Test(arguments: [true, false]) func `a snapshot does not show later commits, and the next one does`(
         readOnly: Bool
     ) throws {
         let writer = try OutboxStore.open(.file(folder.outbox))
@@ -23,28 +23,28 @@ import Testing
             #expect(try sum() == (1, 1))
             try writer.capture("o-2")
             #expect(try sum() == (1, 1))
-            // A look in a look is a part of it.
+            // A nested snapshot is part of the outer one.
             #expect(try store.snapshot(sum) == (1, 1))
         }
         #expect(try sum() == (2, 2))
         #expect(try store.snapshot(sum) == (2, 2))
     }
 
-    @Test func `a damaged row that a snapshot meets is set aside behind it, and the look is taken again`() throws {
+    @Test func `quarantines a damaged row after a snapshot and repeats the snapshot`() throws {
         let store = try OutboxStore.open(.file(folder.outbox))
         for number in 0..<3 { try store.capture("o-\(number)") }
         try store.connection.run("UPDATE account SET count = 1000")
-        var looks = 0
+        var reads = 0
         let lines = try store.snapshot {
-            looks += 1
+            reads += 1
             return try store.accounts.lines()
         }
-        #expect(looks == 2)
+        #expect(reads == 2)
         #expect(lines == [AccountLine(provider: "acoustic", term: "captured", code: "recovery", count: 3)])
         #expect(try store.maintenance.verify().faults == [])
     }
 
-    @Test func `a store writes again after a snapshot, also after one that threw`() throws {
+    @Test func `a store can write after a snapshot, even one that threw`() throws {
         let store = try OutboxStore.open(.file(folder.outbox))
         try store.snapshot { _ = try store.maintenance.verify() }
         let error = outboxError { try store.snapshot { throw OutboxError(.io, "no") } }
@@ -53,7 +53,7 @@ import Testing
         #expect(try store.windowIDs() == ["o-1"])
     }
 
-    @Test func `pending operations are counted by lane, queue and hold, with the closing of each queue`() throws {
+    @Test func `counts pending operations by lane, queue and hold and reports closed queues`() throws {
         let store = try OutboxStore.open(.file(folder.outbox))
         for (number, queue) in ["a", "a", "b", "c", "c", "d", "e"].enumerated() {
             try store.capture("o-\(number)", lane: "l-\(number % 2)", queue: queue)

@@ -8,7 +8,7 @@ import Testing
 
     init() throws { folder = try TemporaryFolder() }
 
-    @Test func `a file that this user may not read is no missing folder`() {
+    @Test func `distinguishes a missing permission from a missing folder`() {
         let error = Connection.openingError("outbox.sqlite", 14, 13)
         #expect(error.code == .cannotOpen)
         #expect(error.detail == "outbox.sqlite cannot be opened (this user may not read it).")
@@ -16,7 +16,7 @@ import Testing
         #expect(Connection.openingError("outbox.sqlite", 14, 2).remedy.contains("folder exists"))
     }
 
-    @Test func `the file and what stands beside it are for this user only`() throws {
+    @Test func `the outbox, -wal and -shm files are accessible only to this user`() throws {
         let store = try OutboxStore.open(.file(folder.outbox))
         try store.capture("o-1")
         for name in [folder.outbox, folder.outbox + "-wal", folder.outbox + "-shm"] {
@@ -26,7 +26,7 @@ import Testing
         }
     }
 
-    @Test func `rights that are too wide are taken away on opening`() throws {
+    @Test func `opening removes permissions for other users`() throws {
         _ = try OutboxStore.open(.file(folder.outbox))
         chmod(folder.outbox, 0o644)
         _ = try OutboxStore.open(.file(folder.outbox))
@@ -35,18 +35,18 @@ import Testing
         #expect(status.st_mode & 0o777 == 0o600)
     }
 
-    /// The mask is the whole process's: another program of the same machine can't be given less, so it is not changed
-    /// here; files are made with their mode, which no mask widens, and one that is too wide is narrowed.
-    @Test func `whatever the process's mask, everything beside an outbox is for this user only`() throws {
+    /// The umask belongs to the whole process, so this test does not change it. The store creates files with an
+    /// explicit mode, which no umask widens, and narrows the mode of existing files.
+    @Test func `all files of a recovered outbox are accessible only to this user`() throws {
         let file = OutboxFile(folder.outbox)
         do {
             let store = try OutboxStore.open(.file(folder.outbox))
             for number in 0..<50 { try store.capture("o-\(number)") }
             file.markSuspect()
             try OutboxFile.copy(folder.outbox, to: folder.outbox + ".copy")
-            for ending in ["", "-wal", "-shm"] { chmod(folder.outbox + ending, 0o666) }
+            for suffix in ["", "-wal", "-shm"] { chmod(folder.outbox + suffix, 0o666) }
         }
-        // What was damaged while it was open to all is moved aside with its log, and for this user only.
+        // The damaged file and its log are moved aside and become accessible only to this user.
         try OutboxFile.write(Array(repeating: 0x41, count: 4096), to: folder.outbox, at: 0)
         let store = try OutboxStore.open(.file(folder.outbox))
         #expect(store.openReport.recovered)
@@ -59,7 +59,7 @@ import Testing
         }
     }
 
-    @Test func `a link at the path is followed, and the file behind it is for this user only`() throws {
+    @Test func `follows a symbolic link and restricts the permissions of its target`() throws {
         let target = folder.path + "/elsewhere.sqlite"
         try OutboxFile(target).make()
         chmod(target, 0o644)
@@ -73,7 +73,7 @@ import Testing
         #expect(status.st_mode & 0o777 == 0o600)
     }
 
-    @Test func `a new file is reported as created and an old one is not`() throws {
+    @Test func `reports a new file as created and an existing one as not created`() throws {
         #expect(try OutboxStore.open(.file(folder.outbox)).openReport == OpenReport(created: true))
         #expect(try OutboxStore.open(.file(folder.outbox)).openReport == OpenReport())
     }
@@ -87,7 +87,7 @@ import Testing
         #expect(folder.names == ["outbox.sqlite"])
     }
 
-    @Test func `a file of another schema version is refused and left as it is`() throws {
+    @Test func `refuses a file of another schema version and leaves it unchanged`() throws {
         do {
             let store = try OutboxStore.open(.file(folder.outbox))
             try store.capture("o-1")
@@ -103,7 +103,7 @@ import Testing
         #expect(try folder.bytes(folder.outbox) == before)
     }
 
-    @Test func `a database of another program is refused and left as it is`() throws {
+    @Test func `refuses a database of another program and leaves it unchanged`() throws {
         OutboxFile.delete(folder.outbox)
         try OutboxFile(folder.outbox).make()
         try Connection(.file(folder.outbox), .readWrite).script("CREATE TABLE note (text TEXT)")
@@ -114,7 +114,7 @@ import Testing
         #expect(try folder.bytes(folder.outbox) == before)
     }
 
-    @Test func `a store opened for reading sees everything and changes nothing`() throws {
+    @Test func `a read-only store reads everything and refuses to write`() throws {
         let writer = try OutboxStore.open(.file(folder.outbox))
         try writer.capture("o-1")
         let reader = try OutboxStore.open(.file(folder.outbox), readOnly: true)
@@ -126,7 +126,7 @@ import Testing
         #expect(try reader.windowIDs() == ["o-1", "o-3"])
     }
 
-    @Test func `what cannot be opened says so with a remedy`() throws {
+    @Test func `an error for a file that cannot be opened has a remedy`() throws {
         let places = [folder.path + "/missing/outbox.sqlite", folder.path]
         for place in places {
             let error = try #require(outboxError { _ = try OutboxStore.open(.file(place)) })
@@ -139,8 +139,8 @@ import Testing
         #expect(folder.names.isEmpty)
     }
 
-    @Test func `a folder that may not be written says so with a remedy`() throws {
-        // Root may write any ordinary folder, so it is tried on one that the kernel keeps for itself.
+    @Test func `an error for an unwritable folder has a remedy`() throws {
+        // Root may write to any ordinary folder, so the test uses a folder of the kernel.
         let place = geteuid() == 0 ? "/proc" : folder.path
         if geteuid() != 0 { chmod(folder.path, 0o500) }
         let error = try #require(outboxError { _ = try OutboxStore.open(.file(place + "/outbox.sqlite")) })
@@ -172,14 +172,14 @@ import Testing
         #expect(stored.count > 10)
         #expect(try store.windowIDs(limit: 10_000) == stored)
         #expect(try store.maintenance.verify().faults == [])
-        // Room again: the store goes on.
+        // With free space again, the store resumes.
         try store.connection.script("PRAGMA max_page_count = 1000000")
         try store.capture("last")
         let again = try OutboxStore.open(.file(folder.outbox))
         #expect(try again.windowIDs(limit: 10_000) == stored + ["last"])
     }
 
-    @Test func `errors name no stored value`() throws {
+    @Test func `errors contain no stored value`() throws {
         let store = try OutboxStore.open(.memory)
         try store.capture("anna@example.com", subject: "anna@example.com")
         let error = try #require(outboxError { try store.capture("anna@example.com", subject: "anna@example.com") })
@@ -187,7 +187,7 @@ import Testing
         #expect(error.description.contains("operation.id"))
     }
 
-    @Test(arguments: OutboxError.Code.allCases) func `every code has a remedy`(_ code: OutboxError.Code) {
+    @Test(arguments: OutboxError.Code.allCases) func `every error code has a remedy`(_ code: OutboxError.Code) {
         #expect(OutboxError(code, "x").remedy.count > 20)
     }
 }

@@ -2,18 +2,20 @@ import Testing
 
 @testable import PatchbayOutbox
 
-@Suite("What an outbox holds is counted as it changes") struct OutboxUsageTests {
+@Suite("Usage counts of an outbox") struct OutboxUsageTests {
     let folder: TemporaryFolder
 
     init() throws { folder = try TemporaryFolder() }
 
-    private func agrees(_ store: OutboxStore, _ comment: Comment? = nil) throws {
+    private func expectAgreement(_ store: OutboxStore, _ comment: Comment? = nil) throws {
         #expect(try store.accounts.usage() == store.accounts.countedUsage(), comment)
         #expect(try store.maintenance.verify().faults == [], comment)
     }
 
-    @Test(arguments: Home.allCases) func `the count agrees whatever happens to operations`(_ home: Home) throws {
-        let store = try home.open(folder)
+    @Test(arguments: StoreKind.allCases) func `the usage count is correct after random changes`(_ kind: StoreKind)
+        throws
+    {
+        let store = try kind.open(folder)
         var random = SeededGenerator(seed: 7)
         var pending: [Int64] = []
         for round in 0..<60 {
@@ -43,19 +45,19 @@ import Testing
             if round % 11 == 0 {
                 pending = try store.queues.list(provider: "acoustic", limit: 10_000).map(\.operation.sequence)
             }
-            try agrees(store, "round \(round)")
+            try expectAgreement(store, "round \(round)")
         }
         #expect(try store.accounts.usage().operations > 0)
     }
 
-    @Test func `two processes keep one count`() throws {
+    @Test func `two processes share one usage count`() throws {
         let stores = [try OutboxStore.open(.file(folder.outbox)), try OutboxStore.open(.file(folder.outbox))]
         for number in 0..<20 { try stores[number % 2].capture("o-\(number)") }
         for store in stores { #expect(try store.accounts.usage().operations == 20) }
-        try agrees(stores[0])
+        try expectAgreement(stores[0])
     }
 
-    @Test func `damage is counted out, also that of the count itself`() throws {
+    @Test func `the usage count excludes damaged rows and is rebuilt when damaged itself`() throws {
         let store = try OutboxStore.open(.file(folder.outbox))
         for number in 0..<4 { try store.capture("o-\(number)") }
         try store.settlement.complete(
@@ -70,15 +72,15 @@ import Testing
         try store.connection.run("UPDATE reject SET code = 'other'")
         #expect(try store.windowIDs() == ["o-2", "o-3"])
         #expect(try store.rejects.list(provider: nil, limit: 10).isEmpty)
-        try agrees(store)
+        try expectAgreement(store)
         try store.connection.run("UPDATE usage SET operations = 5")
         #expect(try store.accounts.usage().operations == 2)
         try store.capture("o-4")
-        try agrees(store)
+        try expectAgreement(store)
         #expect(try store.quarantine.list(limit: 10).map(\.table).contains("usage"))
     }
 
-    @Test func `a wrong count is found by a proof of the file`() throws {
+    @Test func `verify reports a wrong usage count`() throws {
         let store = try OutboxStore.open(.memory)
         try store.capture("o-1")
         try store.connection.run(
@@ -87,7 +89,7 @@ import Testing
         #expect(try store.maintenance.verify().faults.map(\.kind) == [.usage])
     }
 
-    @Test func `the oldest rejects go when there are too many, and that is told`() throws {
+    @Test func `removes the oldest rejects over the limit and reports it`() throws {
         let store = try OutboxStore.open(.memory)
         store.rejects.limit = 3
         var forgotten: [String] = []
@@ -105,10 +107,10 @@ import Testing
         }
         #expect(try store.rejects.list(provider: nil, limit: 10).map(\.operation.id) == ["o-4", "o-3", "o-2"])
         #expect(forgotten == ["acoustic 1", "acoustic 1"])
-        try agrees(store)
+        try expectAgreement(store)
     }
 
-    @Test func `ids are known without being held, and one that moved away has no mark`() throws {
+    @Test func `knows completed ids, and a moved operation has no delivery mark`() throws {
         let store = try OutboxStore.open(.file(folder.outbox))
         for number in 0..<4 { try store.capture("o-\(number)") }
         let terms = ["accepted", "moved", "rejected"]

@@ -13,7 +13,7 @@ import Testing
         }
     }
 
-    @Test func `rows are handed over in order, without those between them and those that are damaged`() throws {
+    @Test func `reads the requested rows in order and skips damaged ones`() throws {
         try fill("events", 4)
         _ = try store.transaction(.normal) { try store.capture("other", provider: "des") }
         try fill("late", 20)
@@ -29,7 +29,7 @@ import Testing
         #expect(Set(try store.quarantine.list(limit: 10).map(\.sequence)) == [3, 8, 9])
     }
 
-    @Test func `three thousand waiting events do not hide the registration`() throws {
+    @Test func `3,000 waiting events do not hide the registration`() throws {
         try fill("events", 3_000)
         try fill("registration", 2)
         let window = try store.queues.window(provider: "acoustic", lane: "device", limit: 100)
@@ -40,7 +40,7 @@ import Testing
         #expect(sequences == sequences.sorted())
     }
 
-    @Test func `closed queues are not shown, however long`() throws {
+    @Test func `a window excludes closed queues of any length`() throws {
         try fill("events", 3_000)
         try fill("registration", 2)
         let window = try store.window(provider: "acoustic", lane: "device", limit: 100, closed: ["events"])
@@ -49,7 +49,7 @@ import Testing
         #expect(try store.windowIDs(closed: ["events", "registration"]).isEmpty)
     }
 
-    @Test func `held rows are not shown`() throws {
+    @Test func `a window excludes held rows`() throws {
         try fill("events", 500, hold: "consent.unknown")
         try fill("registration", 3)
         let window = try store.queues.window(provider: "acoustic", lane: "device", limit: 2)
@@ -57,7 +57,7 @@ import Testing
         #expect(window.hasMore)
     }
 
-    @Test func `what a small queue leaves goes to the others in equal shares`() throws {
+    @Test func `divides the unused places of a small queue equally among the others`() throws {
         try fill("a", 400)
         try fill("b", 3)
         try fill("c", 400)
@@ -71,20 +71,20 @@ import Testing
         }
     }
 
-    @Test func `with more queues than places the oldest heads go first`() throws {
+    @Test func `prefers the oldest heads when there are more queues than places`() throws {
         for number in 0..<50 { try fill("q\(49 - number)", 2) }
         let window = try store.queues.window(provider: "acoustic", lane: "device", limit: 10)
         #expect(window.rows.map(\.queue) == (0..<10).map { "q\(49 - $0)" })
         #expect(window.hasMore)
     }
 
-    @Test func `a closed giant in front does not hide many small queues`() throws {
+    @Test func `a long closed queue at the front does not hide many short queues`() throws {
         try fill("giant", 5_000)
         for number in 0..<2_000 { try fill("s\(number)", 1) }
         let window = try store.window(provider: "acoustic", lane: "device", limit: 20, closed: ["giant"])
         #expect(window.rows.count == 20)
         #expect(window.hasMore)
-        // The search goes on where it stopped: every queue is served in the end.
+        // The search continues where it stopped, so every queue is served eventually.
         var served: Set<String> = []
         for _ in 0..<300 {
             let rows = try store.window(provider: "acoustic", lane: "device", limit: 20, closed: ["giant"]).rows
@@ -104,7 +104,7 @@ import Testing
         #expect(try store.operations.pendingCount(provider: "acoustic") == 5_000)
     }
 
-    @Test func `a group at the window's end is not cut`() throws {
+    @Test func `does not split a group at the end of the window`() throws {
         try fill("events", 3)
         for number in 0..<10 { try store.capture("g-\(number)", group: "cart", queue: "events") }
         try store.capture("after", group: "next", queue: "events")
@@ -115,7 +115,7 @@ import Testing
         #expect(before.rows.count == 3)
     }
 
-    @Test func `lanes and providers do not see one another`() throws {
+    @Test func `a window shows only its own lane and provider`() throws {
         try fill("events", 2, lane: "l1")
         try store.capture("x", provider: "adobe", lane: "l1")
         try store.capture("y", lane: "l2", hold: "paused")
@@ -128,7 +128,7 @@ import Testing
 
     @Test(
         arguments: 0..<40
-    ) func `the shares are those of a simple model`(seed: Int) throws {
+    ) func `the shares equal those of a simple max-min model`(seed: Int) throws {
         var random = SeededGenerator(seed: seed)
         let names = (0..<Int.random(in: 1...8, using: &random)).map { "q\($0)" }
         var model: [String: [Int64]] = [:]
@@ -144,7 +144,7 @@ import Testing
         let limit = Int.random(in: 1...60, using: &random)
         let open = model.filter { !closed.contains($0.key) }.values.sorted { $0[0] < $1[0] }
         let queues = Array(open.prefix(limit))
-        // Hand out one place at a time, round and round: max-min fairness needs no cleverness.
+        // Assigns one place at a time to the queue with the fewest, which is max-min fair.
         var counts = queues.map { _ in 0 }
         var left = limit
         while left > 0,
@@ -189,11 +189,11 @@ import Testing
         #expect(nextQueue.contains("provider=? AND lane=? AND hold=? AND queue>?"))
     }
 
-    @Test func `noted outcomes are applied by keys, and only the notes are scanned`() throws {
+    @Test func `applies noted outcomes by key and scans only the notes`() throws {
         for query in OutboxSettlement.lookups + OutboxOperations.deletions {
             for line in try queryPlan(query.text) {
                 let isOfNotes = line.hasPrefix("SCAN notedOutcome") || line.hasPrefix("SCAN (subquery")
-                // A search by the provider alone would go through all that it has.
+                // A search by the provider alone would visit all of its rows.
                 let isByKey =
                     ["sequence>?", "sequence=?"].contains(where: line.contains)
                     || !line.hasPrefix("SEARCH route")
@@ -202,7 +202,7 @@ import Testing
         }
     }
 
-    @Test func `a window over twenty thousand rows takes few steps`() throws {
+    @Test func `reads a window over 20,000 rows in few steps`() throws {
         try store.transaction(.normal) {
             for number in 0..<20_000 {
                 let sequence = try store.captures.insert(
@@ -221,7 +221,7 @@ import Testing
         _ = statement.takeSteps()
         let window = try store.window(provider: "acoustic", lane: "device", limit: 256, closed: ["events"])
         #expect(window.rows.count == 20)
-        // Virtual machine steps grow with rows touched: 10,000 closed rows would cost some 200,000.
+        // Virtual machine steps grow with the number of visited rows: 10,000 closed rows would need about 200,000.
         let queries = [QueueReader.byOrder.all, QueueReader.followingQueue.all, QueueReader.inQueue]
         let steps = try queries.map { try store.connection.statement($0).takeSteps() }.reduce(0, +)
         #expect(steps < 25_000)

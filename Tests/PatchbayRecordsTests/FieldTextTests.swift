@@ -11,7 +11,7 @@ import Testing
         (" 13:05 ", "13:05"), ("24:00", nil), ("13:60", nil), ("13:05:60", nil), ("13:05:5", nil), ("13:5", nil),
         ("0:05 AM", nil), ("13:05 PM", nil), ("1:05 XM", nil), ("1:05 PM GMT", nil), ("13", nil), ("13:05:00.5", nil),
         ("13:05:", nil), ("-1:05", nil), ("٣:05", nil), ("", nil),
-    ]) func `a time of day is read to the minute, and says what was cut`(_ text: String, _ expected: String?) {
+    ]) func `reads a time of day to the minute and reports cut seconds`(_ text: String, _ expected: String?) {
         #expect(FileTime(text).map { "\($0.time.text)\($0.isCut ? " cut" : "")" } == expected)
     }
 
@@ -19,12 +19,12 @@ import Testing
         ("03/09/2031 13:05:00 GMT", "2031-03-09T13:05:00Z"), ("03/09/2031 1:05 PM GMT", "2031-03-09T13:05:00Z"),
         ("2031-03-09T13:05:00 GMT", "2031-03-09T13:05:00Z"), ("03/09/2031 13:05:00", "2031-03-09T19:05:00Z"),
         ("03/09/2031 13:05:00 CET", nil), ("03/09/2031 13:05:00GMT", nil), ("GMT", nil), (" GMT", nil),
-    ]) func `an instant with GMT behind it is one in UTC`(_ text: String, _ instant: String?) {
+    ]) func `reads an instant with the suffix GMT as UTC`(_ text: String, _ instant: String?) {
         #expect(FileMoment(text, forms: [.american], zone: "-06:00")?.timestamp.text == instant)
     }
 
     @Test(arguments: [["a", "\u{301}c"], ["red", "\u{200D}blue"], ["\u{301}", "b"], ["a", "b \u{301}"]])
-    func `words with marks that join what is before them come back`(_ words: [String]) throws {
+    func `reads back words with combining marks`(_ words: [String]) throws {
         let forms = FieldForms()
         let text = try #require(forms.joined(words))
         #expect(forms.words(of: text).map { Array($0.utf8) } == words.map { Array($0.utf8) })
@@ -33,14 +33,14 @@ import Testing
     }
 
     @Test(arguments: ["\\\u{301}", "a\\\\\u{301}"])
-    func `a sign that is written twice is so before a mark that joins it`(_ text: String) {
+    func `doubles a sign before a combining mark`(_ text: String) {
         let forms = FieldForms(doubled: "\\")
         let written = forms.doubled(text)
         #expect(written.utf8.count { $0 == 0x5C } == 2 * text.utf8.count { $0 == 0x5C })
         #expect(Array(forms.undoubled(written).utf8) == Array(text.utf8))
     }
 
-    @Test func `a text that holds more than its type is not taken as it`() {
+    @Test func `refuses text with more than its type can hold`() {
         let forms = FieldForms(day: .american)
         #expect(forms.exactValue("13:05:00", as: .time) == AttributeValue(text: "13:05", as: .time))
         #expect(forms.exactValue("13:05:30", as: .time) == nil)
@@ -59,7 +59,7 @@ import Testing
     }
 
     @Test(arguments: [(DayForm.american, "1989-05-06"), (.european, "1989-06-05")])
-    func `a configured form decides, and excludes the other one`(_ form: DayForm, _ day: String) {
+    func `a configured date form excludes the other one`(_ form: DayForm, _ day: String) {
         let forms = FieldForms(day: form, alsoRead: [.slashed, .american, .european])
         #expect(forms.moment("05/06/1989")?.day.text == day)
         #expect(forms.moment(form == .american ? "23/05/1989" : "05/23/1989") == nil)
@@ -78,7 +78,7 @@ import Testing
             ("nan", "nan", .placeholder), ("########", "########", .noLetters), ("-", "-", .noLetters),
         ] as [(String, String, IdentifierText.Damage?)]
     )
-    func `an identifier is cleaned at its ends, and a damaged one is known`(
+    func `trims an identifier at its ends and recognizes a damaged one`(
         _ text: String,
         _ value: String,
         _ damage: IdentifierText.Damage?
@@ -105,7 +105,7 @@ import Testing
 
     @Test(arguments: [
         ("+49 (0) 151 0000-0003", "004915100000003"), ("+358 40 1234567", "358401234567"),
-    ]) func `spellings of a telephone number have one key`(_ one: String, _ other: String) {
+    ]) func `all spellings of a telephone number have one key`(_ one: String, _ other: String) {
         #expect(Identifier(.phone, one).addressKey == Identifier(.phone, other).addressKey)
     }
 }

@@ -2,7 +2,7 @@ import Foundation
 import PatchbayJSON
 import Testing
 
-/// A bare TCP connection to the sandbox that sees what an HTTP library would hide: how a connection ends.
+/// A TCP connection to the sandbox that, unlike an HTTP library, reports how it ends.
 final class Connection {
     /// How a connection ended.
     enum End: Equatable {
@@ -90,7 +90,7 @@ final class Connection {
         buffer.removeSubrange(..<end.upperBound)
         let expected = hasBody ? length : 0
         while buffer.count < expected {
-            if let ended = readMore() { throw Failed(reason: "half an answer: \(ended)") }
+            if let ended = readMore() { throw Failed(reason: "an incomplete answer: \(ended)") }
         }
         defer { buffer.removeSubrange(..<expected) }
         return Reply(
@@ -100,27 +100,27 @@ final class Connection {
         )
     }
 
-    /// Reads until the connection ends, and says how.
+    /// Reads until the connection ends and returns how it ended.
     func end() throws -> End {
         while true {
             if let end = readMore() {
-                guard buffer.isEmpty else { throw Failed(reason: "an answer where none should be") }
+                guard buffer.isEmpty else { throw Failed(reason: "an unexpected answer") }
                 return end
             }
         }
     }
 
-    /// Whether an answer is there already.
+    /// Whether an answer has arrived.
     var isAnswered: Bool {
         var byte: UInt8 = 0
         return !buffer.isEmpty || recv(socket, &byte, 1, Int32(MSG_PEEK) | Int32(MSG_DONTWAIT)) > 0
     }
 
     private func readMore() -> End? {
-        var piece = [UInt8](repeating: 0, count: 1 << 16)
-        let count = recv(socket, &piece, piece.count, 0)
+        var chunk = [UInt8](repeating: 0, count: 1 << 16)
+        let count = recv(socket, &chunk, chunk.count, 0)
         if count > 0 {
-            buffer += piece[..<count]
+            buffer += chunk[..<count]
             return nil
         }
         return count == 0 ? .closed : .reset

@@ -17,7 +17,7 @@ struct Echo: VendorSimulator {
     init(settings: JSONObject) throws(SettingsError) {}
     init() {}
 
-    /// A number that changes with every byte and with their order; eight at a time, so that a debug build is quick.
+    /// Returns a checksum of bytes and their order. Reads eight bytes at a time, so that a debug build is fast.
     static func sum(of bytes: [UInt8]) -> Int64 {
         bytes.withUnsafeBytes { bytes in
             let words = bytes.count / 8
@@ -64,7 +64,7 @@ struct Second: VendorSimulator {
     }
 }
 
-/// A vendor whose id can't stand under the sandbox's root.
+/// A vendor whose id is reserved by the sandbox.
 struct Reserved: VendorSimulator {
     static let id: AdapterID = "sandbox"
     let initialState = Echo.State()

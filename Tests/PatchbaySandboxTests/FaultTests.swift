@@ -4,7 +4,7 @@ import PatchbayJSON
 import PatchbaySandbox
 import Testing
 
-@Suite("Faults on request") struct FaultTests {
+@Suite("Fault rules") struct FaultTests {
     private static func requests(_ server: SandboxServer) throws -> String {
         try Connection(port: server.port).exchange("GET", "/sandbox/state/echo").text
     }
@@ -14,7 +14,7 @@ import Testing
     }
 
     @Test(arguments: [true, false])
-    func `a status takes the place of the answer, before or after the vendor's work`(_ processed: Bool) throws {
+    func `a status fault replaces the answer before or after processing`(_ processed: Bool) throws {
         let response = WireResponse(503, headers: [WireHeader("Retry-After", "2")], body: Array("busy".utf8))
         let server = try SandboxServer.echo(faults: [FaultRule(.answer(response, processed: processed))])
         let reply = try Connection(port: server.port).exchange("POST", "/echo", body: [1])
@@ -24,7 +24,7 @@ import Testing
         #expect(line["fault"] == "status 503" && line["status"] == 503 && line["processed"] == .bool(processed))
     }
 
-    @Test func `a drop is processed, and the connection closes without an answer`() throws {
+    @Test func `a drop fault processes the request and closes the connection without an answer`() throws {
         let server = try SandboxServer.echo(faults: [FaultRule(.drop)])
         let connection = try Connection(port: server.port)
         try connection.send("POST", "/echo", body: [1])
@@ -34,7 +34,7 @@ import Testing
         #expect(line["fault"] == "drop" && line["status"] == .null && line["processed"] == true)
     }
 
-    @Test func `a reset is not processed, and the connection is reset`() throws {
+    @Test func `a reset fault resets the connection without processing the request`() throws {
         let server = try SandboxServer.echo(faults: [FaultRule(.reset)])
         let connection = try Connection(port: server.port)
         try connection.send("POST", "/echo", body: [1])
@@ -44,7 +44,7 @@ import Testing
         #expect(line["fault"] == "reset" && line["status"] == .null && line["processed"] == false)
     }
 
-    @Test func `what hangs never answers, holds nobody else, and ends with the server`() throws {
+    @Test func `never answers a hanging request and delays no other request`() throws {
         let server = try SandboxServer.echo(faults: [FaultRule(.hang, count: 1)])
         let hanging = try Connection(port: server.port)
         try hanging.send("POST", "/echo", body: [1])
@@ -55,7 +55,7 @@ import Testing
         #expect(try hanging.end() == .closed)
     }
 
-    @Test func `a delayed answer is processed at once and holds nobody else`() throws {
+    @Test func `processes a delayed request at once and delays no other request`() throws {
         let server = try SandboxServer.echo(faults: [FaultRule(.delay(milliseconds: 3_600_000), count: 1)])
         let slow = try Connection(port: server.port)
         try slow.send("POST", "/echo", body: [1])
@@ -66,7 +66,7 @@ import Testing
         #expect(!slow.isAnswered)
     }
 
-    @Test func `a delayed answer comes in the end, and its connection goes on`() throws {
+    @Test func `sends a delayed answer and keeps its connection open`() throws {
         let server = try SandboxServer.echo(faults: [FaultRule(.delay(milliseconds: 20), count: 1)])
         let connection = try Connection(port: server.port)
         #expect(try connection.exchange("POST", "/echo", body: [1]).json["request"] == 1)
@@ -142,7 +142,7 @@ import Testing
             statuses: [201, 201, 201, 201]
         ),
     ])
-    func `a rule strikes when and where it says`(_ course: Course) throws {
+    func `applies a fault rule to the requests that it matches`(_ course: Course) throws {
         let server = try SandboxServer.echo()
         let connection = try Connection(port: server.port)
         #expect(try connection.exchange("PUT", "/sandbox/faults", body: Array(course.rules.utf8)).status == 200)
@@ -151,7 +151,7 @@ import Testing
         #expect(try connection.exchange("GET", "/echo/v1/x").status == 201)
     }
 
-    @Test func `the same seed strikes the same requests, and another seed others`() throws {
+    @Test func `selects the same requests for the same seed and others for another seed`() throws {
         let server = try SandboxServer.echo()
         let connection = try Connection(port: server.port)
         func statuses(seed: Int) throws -> [Int] {
@@ -189,10 +189,10 @@ import Testing
             rules: #"[{"vendor":1,"method":2,"colour":3,"effect":"drop"}]"#,
             places: ["/0/colour", "/0/vendor", "/0/method"]
         ),
-        BadRule(rules: #"[{"vendor":"nobody","effect":"drop"}]"#, places: ["/0/vendor"]),
+        BadRule(rules: #"[{"vendor":"unknown","effect":"drop"}]"#, places: ["/0/vendor"]),
         BadRule(rules: #"[{"effect""#, places: ["body"]),
     ])
-    func `a bad rule is refused with each place, and the old rules stay`(_ row: BadRule) throws {
+    func `refuses a bad fault rule with each position and keeps the old rules`(_ row: BadRule) throws {
         let old = FaultRule(.answer(WireResponse(418), processed: false))
         let server = try SandboxServer.echo(faults: [old])
         let connection = try Connection(port: server.port)

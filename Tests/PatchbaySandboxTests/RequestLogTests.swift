@@ -9,7 +9,7 @@ import Testing
         try text.split(separator: "\n").map { try JSONValue(parsing: String($0)) }
     }
 
-    @Test func `a line holds the whole request and what became of it`() throws {
+    @Test func `a log line contains the whole request and its result`() throws {
         let server = try SandboxServer.echo()
         let connection = try Connection(port: server.port)
         _ = try connection.exchange("POST", "/echo/v1/x?a=b", headers: ["X-One: 1"], body: Array(#"{"a":"é"}"#.utf8))
@@ -27,7 +27,7 @@ import Testing
         #expect(line["fault"] == .null && line["status"] == 201 && line["processed"] == true)
     }
 
-    @Test func `a body that is not UTF-8 is shown in base 64`() throws {
+    @Test func `logs a body that is not UTF-8 as base64`() throws {
         let server = try SandboxServer.echo()
         let connection = try Connection(port: server.port)
         _ = try connection.exchange("POST", "/echo", body: [0xFF, 0x00, 0x41])
@@ -43,7 +43,7 @@ import Testing
         ("X-Subscriber-Token: abc", "(3 bytes)"),
         ("Client-Secret: abc", "(3 bytes)"),
     ])
-    func `a secret header shows its scheme and length only, though the simulator has it`(
+    func `logs only scheme and length of a secret header, which the simulator receives whole`(
         _ header: String,
         _ shown: String
     ) throws {
@@ -61,7 +61,7 @@ import Testing
         ("{\"clientSecret\":\"abc\"}", "{\"clientSecret\":\"(3 bytes)\"}"),
         ("registrationToken=abc", "registrationToken=abc"),
     ])
-    func `a body shows the length of a secret, in a form and in JSON`(_ body: String, _ shown: String) throws {
+    func `logs only the length of a secret in a form or JSON body`(_ body: String, _ shown: String) throws {
         let server = try SandboxServer.echo()
         let connection = try Connection(port: server.port)
         _ = try connection.exchange("POST", "/echo", body: Array(body.utf8))
@@ -69,7 +69,7 @@ import Testing
         #expect((logged?.string ?? logged?.text) == shown)
     }
 
-    @Test func `lines are chosen by vendor and number`() throws {
+    @Test func `filters log lines by vendor and number`() throws {
         let server = try SandboxServer.echo()
         let connection = try Connection(port: server.port)
         for target in ["/echo/1", "/second/2", "/echo/3", "/second/4"] { _ = try connection.exchange("GET", target) }
@@ -78,7 +78,7 @@ import Testing
         #expect(try connection.exchange("GET", "/sandbox/log?after=4").text == "")
     }
 
-    @Test func `the file has each line before its answer, and another run goes on numbering`() throws {
+    @Test func `writes each line before its answer and continues the numbering in the next run`() throws {
         let path = FileManager.default.temporaryDirectory.appendingPathComponent("log-\(UUID()).ndjson").path
         defer { try? FileManager.default.removeItem(atPath: path) }
         for run in 0..<2 {
@@ -99,7 +99,7 @@ import Testing
         #expect(mode == 0o600)
     }
 
-    @Test func `a log that can't be opened is refused at the start`() {
+    @Test func `refuses to start with a log file that cannot be opened`() {
         let error = #expect(throws: SandboxError.self) { _ = try SandboxServer.echo(logPath: "/nowhere/at/all") }
         #expect(error?.code == .logFailed)
         #expect(error?.description.contains("/nowhere/at/all") == true)

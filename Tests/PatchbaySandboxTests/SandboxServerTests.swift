@@ -6,7 +6,7 @@ import Testing
 
 @Suite("The sandbox over HTTP") struct SandboxServerTests {
     @Test(arguments: ["GET", "POST", "PATCH", "PUT", "DELETE"])
-    func `a simulator sees the method, the URL without its prefix, the headers and the body`(_ method: String) throws {
+    func `a simulator receives method, URL without prefix, headers and body`(_ method: String) throws {
         let server = try SandboxServer.echo()
         let body = Array("é\u{0} body".utf8)
         let reply = try Connection(port: server.port).exchange(
@@ -24,7 +24,7 @@ import Testing
         #expect(json["bytes"]?.integer == Int64(body.count))
     }
 
-    @Test func `HEAD gets the headers of the answer and no body`() throws {
+    @Test func `answers HEAD with headers and no body`() throws {
         let server = try SandboxServer.echo()
         let connection = try Connection(port: server.port)
         let reply = try connection.exchange("HEAD", "/echo/x")
@@ -44,7 +44,7 @@ import Testing
         }
     }
 
-    @Test func `vendors have their own prefixes and their own states`() throws {
+    @Test func `vendors have separate prefixes and states`() throws {
         let server = try SandboxServer.echo()
         let connection = try Connection(port: server.port)
         _ = try connection.exchange("GET", "/echo/x")
@@ -52,12 +52,12 @@ import Testing
         #expect(try connection.exchange("GET", "/second/y").json["request"]?.integer == 1)
         #expect(try connection.exchange("GET", "/sandbox/state/echo").text == #"{"requests":2}"#)
         #expect(try connection.exchange("GET", "/sandbox/state/second").text == #"{"requests":1}"#)
-        let unknown = try connection.exchange("GET", "/nobody/x")
+        let unknown = try connection.exchange("GET", "/unknown/x")
         #expect(unknown.status == 404)
         #expect(try unknown.json["errors"]?[0]?["remedy"]?.string == "Known: echo, second.")
     }
 
-    @Test func `a body at the limit passes, and one above it is answered with 413 and not processed`() throws {
+    @Test func `accepts a body at the limit and refuses a larger one with 413`() throws {
         let server = try SandboxServer.echo(bodyLimit: 100_000)
         let connection = try Connection(port: server.port)
         #expect(try connection.exchange("POST", "/echo", body: Array(repeating: 7, count: 100_000)).status == 201)
@@ -68,7 +68,7 @@ import Testing
         #expect(line["status"] == 413 && line["processed"] == false && line["body"] == "")
     }
 
-    @Test func `a body of 10 MB arrives whole`() throws {
+    @Test func `receives a body of 10 MB completely`() throws {
         let server = try SandboxServer.echo()
         // No two blocks of it are alike.
         let block = (0..<10_000).map { UInt8(truncatingIfNeeded: $0 &* 7) }
@@ -78,7 +78,7 @@ import Testing
         #expect(whole["bytes"]?.integer == 10_002_890 && whole["sum"]?.integer == -1_944_621_831_621_682_013)
     }
 
-    @Test func `a body in chunks arrives whole`() throws {
+    @Test func `receives a chunked body completely`() throws {
         let server = try SandboxServer.echo()
         let connection = try Connection(port: server.port)
         try connection.send("POST", "/echo", headers: ["Transfer-Encoding: chunked"])
@@ -98,14 +98,14 @@ import Testing
         Unsendable(response: WireResponse(99), place: "status"),
         Unsendable(response: WireResponse(1000), place: "status"),
     ])
-    func `an answer that HTTP can't carry becomes a 500 that says why`(_ row: Unsendable) throws {
+    func `replaces an answer that HTTP cannot represent with a 500 that states the reason`(_ row: Unsendable) throws {
         let server = try SandboxServer.echo(faults: [FaultRule(.answer(row.response, processed: false))])
         let reply = try Connection(port: server.port).exchange("GET", "/echo")
         #expect(reply.status == 500)
         #expect(try reply.json["errors"]?[0]?["where"]?.string == row.place)
     }
 
-    @Test func `an unreadable request is refused, and the server goes on`() throws {
+    @Test func `refuses an unreadable request and keeps serving`() throws {
         let server = try SandboxServer.echo()
         let connection = try Connection(port: server.port)
         try connection.write(Array("POST /echo HTTP/1.1\r\nContent-Length: many\r\n\r\n".utf8))
@@ -113,7 +113,7 @@ import Testing
         #expect(try Connection(port: server.port).exchange("GET", "/echo").status == 201)
     }
 
-    @Test func `many clients at once are each served, and the state counts them all`() async throws {
+    @Test func `serves many clients at once and counts all their requests`() async throws {
         let server = try SandboxServer.echo()
         let port = server.port
         let statuses = await withTaskGroup(of: Int.self) { group in
@@ -128,7 +128,7 @@ import Testing
         #expect(try Connection(port: port).exchange("GET", "/sandbox/state/echo").text == #"{"requests":64}"#)
     }
 
-    @Test func `after stop the port is closed, and a second stop is harmless`() throws {
+    @Test func `stop closes the port, and a second stop has no effect`() throws {
         let server = try SandboxServer.echo()
         let idle = try Connection(port: server.port)
         _ = try idle.exchange("GET", "/echo")
@@ -138,7 +138,7 @@ import Testing
         #expect(throws: Connection.Failed.self) { try Connection(port: server.port) }
     }
 
-    @Test func `a port in use is refused with its remedy`() throws {
+    @Test func `refuses to start on a port that is in use`() throws {
         let first = try SandboxServer.echo()
         let error = #expect(throws: SandboxError.self) {
             _ = try SandboxServer.start([Echo()], port: first.port) { Echo.instant }
@@ -147,15 +147,15 @@ import Testing
         #expect(error?.problems.first?.place == "127.0.0.1:\(first.port)")
     }
 
-    @Test func `a rule for a vendor that is not there is refused at the start`() {
+    @Test func `refuses to start with a fault rule for an unknown vendor`() {
         let error = #expect(throws: SandboxError.self) {
-            _ = try SandboxServer.echo(faults: [FaultRule(.drop), FaultRule(.drop, vendor: "nobody")])
+            _ = try SandboxServer.echo(faults: [FaultRule(.drop), FaultRule(.drop, vendor: "unknown")])
         }
         #expect(error?.code == .badFaultRule)
         #expect(error?.problems.map(\.place) == ["/1/vendor"])
     }
 
-    @Test func `a vendor twice, and a vendor named like the sandbox, are refused`() {
+    @Test func `refuses a duplicate vendor and a vendor with the reserved name`() {
         for simulators: [any VendorSimulator] in [[Echo(), Echo()], [Reserved()]] {
             let error = #expect(throws: SandboxError.self) {
                 _ = try SandboxServer.start(simulators) { Echo.instant }
@@ -166,7 +166,7 @@ import Testing
 }
 
 @Suite("The sandbox's control endpoints") struct ControlTests {
-    @Test func `health names the vendors and the newest line`() throws {
+    @Test func `the health endpoint returns the vendors and the newest log line`() throws {
         let server = try SandboxServer.echo()
         let connection = try Connection(port: server.port)
         _ = try connection.exchange("GET", "/echo")
@@ -174,7 +174,7 @@ import Testing
         #expect(health == ["status": "ok", "vendors": ["echo", "second"], "n": 1])
     }
 
-    @Test func `reset takes states and rules back to the start, and the log goes on`() throws {
+    @Test func `resets states and rules and continues the log`() throws {
         let server = try SandboxServer.echo(faults: [FaultRule(.drop, method: "PUT", count: 1)])
         let connection = try Connection(port: server.port)
         _ = try connection.exchange("GET", "/echo")
@@ -188,7 +188,7 @@ import Testing
         #expect(try log.json["n"] == 3)
     }
 
-    @Test func `connections over the limit are closed, and one that ends makes room`() throws {
+    @Test func `closes connections over the limit and accepts new ones when others end`() throws {
         var limits = SandboxServer.Limits()
         limits.connections = 3
         let server = try SandboxServer.echo(limits: limits)
@@ -208,7 +208,7 @@ import Testing
         #expect(isFree)
     }
 
-    @Test func `an idle connection is closed, before and within a request`() throws {
+    @Test func `closes an idle connection before and within a request`() throws {
         var limits = SandboxServer.Limits()
         limits.idleSeconds = 1
         let server = try SandboxServer.echo(limits: limits)
@@ -220,7 +220,7 @@ import Testing
         #expect(try Connection(port: server.port).exchange("GET", "/sandbox/state/echo").text == #"{"requests":0}"#)
     }
 
-    @Test func `headers over the limit are refused`() throws {
+    @Test func `refuses headers over the limit`() throws {
         var limits = SandboxServer.Limits()
         limits.headerBytes = 16 << 10
         let server = try SandboxServer.echo(limits: limits)
@@ -231,10 +231,10 @@ import Testing
         #expect(try Connection(port: server.port).exchange("GET", "/sandbox/state/echo").text == #"{"requests":0}"#)
     }
 
-    @Test func `all bodies together have a limit`() throws {
+    @Test func `limits the total size of all bodies`() throws {
         let server = try SandboxServer.echo(bodyLimit: 100_000)
         let body = [UInt8](repeating: 7, count: 90_000)
-        // Four bodies wait for their last byte; the bytes of the fifth are more than all may have.
+        // Four bodies wait for their last byte. The fifth exceeds the total limit.
         var waiting: [Connection] = []
         for _ in 0..<4 {
             let connection = try Connection(port: server.port)
@@ -267,12 +267,12 @@ import Testing
         Refusal(method: "GET", target: "/sandbox", status: 404, place: "/"),
         Refusal(method: "POST", target: "/sandbox/health", status: 405, place: "/health"),
         Refusal(method: "GET", target: "/sandbox/faults", status: 405, place: "/faults"),
-        Refusal(method: "GET", target: "/sandbox/state/nobody", status: 400, place: "nobody"),
-        Refusal(method: "GET", target: "/sandbox/log?vendor=nobody", status: 400, place: "nobody"),
+        Refusal(method: "GET", target: "/sandbox/state/unknown", status: 400, place: "unknown"),
+        Refusal(method: "GET", target: "/sandbox/log?vendor=unknown", status: 400, place: "unknown"),
         Refusal(method: "GET", target: "/sandbox/log?after=-1", status: 400, place: "after"),
         Refusal(method: "GET", target: "/sandbox/log?after=x", status: 400, place: "after"),
     ])
-    func `what has no meaning is refused with its place and remedy`(_ row: Refusal) throws {
+    func `refuses an invalid request with place and remedy`(_ row: Refusal) throws {
         let server = try SandboxServer.echo()
         let reply = try Connection(port: server.port).exchange(row.method, row.target)
         #expect(reply.status == row.status)

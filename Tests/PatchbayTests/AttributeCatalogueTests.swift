@@ -7,9 +7,9 @@ import Testing
     struct Row: CustomTestStringConvertible {
         let type: AttributeType
         let change: AttributeChange
-        /// The change afterwards; nil if it can't be and stays.
+        /// The converted change; nil if it cannot be converted and stays unchanged.
         let expected: AttributeChange?
-        /// Where the finding stands, below the attribute.
+        /// The path of the finding below the attribute.
         var path = ""
 
         var testDescription: String { "\(change.jsonBytes.count) bytes as \(type.rawValue)" }
@@ -49,7 +49,9 @@ import Testing
         )
     }
 
-    @Test(arguments: rows) func `a change becomes the catalogued type or gets a finding with its path`(_ row: Row) {
+    @Test(arguments: rows) func `converts a change to the catalogued type or reports a finding with its path`(
+        _ row: Row
+    ) {
         let catalogue = AttributeCatalogue(["field": .init(type: row.type)])
         let (coerced, findings) = catalogue.coerce(Self.operation(["field": row.change, "other": .set("1")]))
         #expect(coerced == Self.operation(["field": row.expected ?? row.change, "other": .set("1")]))
@@ -57,7 +59,7 @@ import Testing
         #expect(findings.allSatisfy { $0.severity == .error && !$0.remedy.isEmpty })
     }
 
-    @Test func `a contact's attributes are converted alike`() {
+    @Test func `converts a contact's attributes to the catalogued types`() {
         let catalogue = AttributeCatalogue([.birthDate: .init(type: .date), "points": .init(type: .integer)])
         let contact = Contact(attributes: [.birthDate: "1990-04-01", "points": "many", "city": "Oulu"])
         let (coerced, findings) = catalogue.coerce(contact)
@@ -66,7 +68,7 @@ import Testing
         #expect(findings.first?.reason.contains("string to integer") == true)
     }
 
-    @Test func `only the owner's side may change an attribute`() {
+    @Test func `reports a change of an attribute that the other side owns`() {
         let catalogue = AttributeCatalogue(["points": .init(owner: .server), "seen": .init(owner: .device)])
         let operation = Self.operation(["points": .set(1), "seen": .set(true), "city": .set("Oulu")])
         #expect(catalogue.ownership(of: operation, at: .device).map(\.path) == ["action.changes.points"])

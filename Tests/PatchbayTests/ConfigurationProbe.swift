@@ -2,7 +2,7 @@ import PatchbayAdapterKit
 import PatchbayJSON
 import PatchbayModel
 
-/// An adapter of which only the settings matter.
+/// An adapter for tests that only read its settings.
 struct ConfigurationProbe: VendorAdapter {
     struct Settings: AdapterSettings, Equatable {
         var endpoint = ""
@@ -37,7 +37,7 @@ struct ConfigurationProbe: VendorAdapter {
     }
 }
 
-/// An adapter that can't rename attributes and asks for no credentials.
+/// An adapter that cannot rename attributes and uses no credentials.
 struct MuteProbe: VendorAdapter {
     struct Settings: AdapterSettings {
         static var table: SettingsTable<Settings> { SettingsTable([]) }
@@ -58,7 +58,7 @@ struct MuteProbe: VendorAdapter {
     }
 }
 
-/// A server API of which only the side matters.
+/// A server API for tests that only read its side.
 struct DriverProbe: VendorAdapter {
     typealias Settings = MuteProbe.Settings
 

@@ -12,9 +12,9 @@ import Testing
         try .load(bytes: Array(text.utf8), path: path, environment: environment, modules: [.probes])
     }
 
-    // MARK: What a good file becomes
+    // MARK: Valid files
 
-    @Test func `a full file becomes adapters, routes and a catalogue`() throws {
+    @Test func `loads adapters, routes and a catalogue from a full file`() throws {
         let configuration = try Self.load(Example.text("valid/full"))
         #expect(configuration.providers.map(\.name) == ["crm", "next"])
         #expect(configuration.routes.map(\.provider) == ["crm", "next"])
@@ -32,7 +32,7 @@ import Testing
         #expect(crm.settings.limit == 3)
     }
 
-    @Test func `the catalogue's names reach the adapter beside the settings' own`() throws {
+    @Test func `passes the attribute names of the catalogue and of the settings to the adapter`() throws {
         let configuration = try Self.load(Example.text("valid/full"))
         let crm = try #require(configuration.provider("crm")?.adapter as? ConfigurationProbe)
         let next = try #require(configuration.provider("next")?.adapter as? ConfigurationProbe)
@@ -40,7 +40,7 @@ import Testing
         #expect(next.settings.attributeNames == [.birthDate: "BirthDate"])
     }
 
-    @Test func `the plan has each provider with its route, and drains one without`() throws {
+    @Test func `the plan lists each provider with its route and drains a provider without a route`() throws {
         let text = Example.text("valid/full").replacing(
             ",\n    { \"provider\": \"next\", \"mode\": \"paused\" }",
             with: ""
@@ -53,7 +53,7 @@ import Testing
         #expect(plan.requiredConsent == [.tracking, .profile, Consent.Scope(.messaging, channel: .sms)])
     }
 
-    @Test func `percentage routes take their shares one behind the other, and a shadow may be sent`() throws {
+    @Test func `gives percentage routes consecutive shares and lets a shadow send`() throws {
         let configuration = try Self.load(Example.text("valid/routes"))
         #expect(configuration.routes.map(\.mode) == [.percentage, .percentage, .shadow])
         #expect(configuration.routes.map(\.share) == [Share(0..<1250), Share(1250..<10_000), .all])
@@ -64,7 +64,7 @@ import Testing
         #expect(plan.providers.first { $0.name == "trial" }?.sendsShadow == true)
     }
 
-    @Test func `only a back end's configuration holds server APIs`() throws {
+    @Test func `accepts server APIs only in a back-end configuration`() throws {
         let text = Example.text("valid/back-end")
         let configuration = try Self.load(text)
         #expect(configuration.side == .server)
@@ -77,7 +77,7 @@ import Testing
         }
     }
 
-    @Test func `a short file gets the defaults`() throws {
+    @Test func `applies the defaults to a minimal file`() throws {
         let configuration = try Self.load(Example.text("valid/minimal"), path: "patchbay.json")
         #expect(configuration.side == .device)
         #expect(configuration.onSwitch == .drain)
@@ -86,24 +86,24 @@ import Testing
         #expect(configuration.catalogue.entries.isEmpty)
     }
 
-    @Test func `an absolute path of the outbox stays as it is`() throws {
+    @Test func `keeps an absolute outbox path unchanged`() throws {
         let text = Example.text("valid/full").replacing("data/patchbay.sqlite", with: "/var/lib/patchbay.sqlite")
         #expect(try Self.load(text).outbox.path == "/var/lib/patchbay.sqlite")
     }
 
-    @Test func `a doubled dollar sign keeps the braces as text`() throws {
+    @Test func `reads a doubled dollar sign as literal text`() throws {
         let next = try Self.load(Example.text("valid/full")).provider("next")?.adapter as? ConfigurationProbe
         #expect(next?.settings.token == Secret("prefix-s3cret-${literal}"))
     }
 
-    @Test func `a contact has its own credential, everybody else the default`() throws {
+    @Test func `uses a contact's own credential and the default for all others`() throws {
         let credentials = try #require(try Self.load(Example.text("valid/full")).provider("crm")?.credentials)
         #expect(credentials["c-1"] == Secret("Bearer jwt"))
         #expect(credentials["c-2"] == Secret("jwt"))
         #expect(credentials[nil] == Secret("jwt"))
     }
 
-    @Test func `contacts that look alike have each their own credential`() {
+    @Test func `distinguishes the credentials of contacts whose names look alike`() {
         let names = ["Zo\u{EB}", "Zoe\u{308}"]
         let credentials = Configuration.Credentials(contacts: names.map { ($0, Secret("\($0.utf8.count)")) })
         #expect(names.map { credentials[$0] } == [Secret("4"), Secret("5")])
@@ -122,7 +122,7 @@ import Testing
         #expect(try self.digest { $0.replacing("\"BirthDate\"", with: "\"Birthday\"") } != digest)
     }
 
-    @Test func `the digest changes neither with a secret nor with the order of members`() throws {
+    @Test func `the digest ignores secrets and the order of members`() throws {
         let digest = try digest { $0 }
         #expect(
             try self.digest { $0.replacing("\"token\": \"${PROBE_TOKEN}\",", with: "\"token\": \"${PROBE_HOST}\",") }
@@ -138,9 +138,11 @@ import Testing
         )
     }
 
-    // MARK: What a bad file gets
+    // MARK: Invalid files
 
-    @Test(arguments: Example.all) func `every example gives exactly the findings beside it`(_ example: Example) throws {
+    @Test(arguments: Example.all) func `every example configuration reports exactly its listed findings`(
+        _ example: Example
+    ) throws {
         var found: [Example.Row]
         do throws(ConfigurationError) {
             let configuration = try Self.load(Example.text(example.name))
@@ -155,7 +157,7 @@ import Testing
         #expect(found == expected, "The findings are now:\n\(listing)")
     }
 
-    @Test(arguments: Example.all) func `no finding holds a value of the environment or a secret`(_ example: Example) {
+    @Test(arguments: Example.all) func `no finding contains an environment value or a secret`(_ example: Example) {
         do throws(ConfigurationError) {
             _ = try Self.load(Example.text(example.name))
         } catch {
@@ -163,7 +165,7 @@ import Testing
         }
     }
 
-    @Test func `a byte-order mark counts as nothing, and moves no place`() throws {
+    @Test func `ignores a byte-order mark and does not count it in positions`() throws {
         let text = Example.text("valid/full")
         #expect(try Self.load("\u{FEFF}" + text).providers.map(\.name) == ["crm", "next"])
         let bare = #expect(throws: ConfigurationError.self) { try Self.load(#"{"x": 1}"#) }
@@ -171,7 +173,7 @@ import Testing
         #expect(bare != nil && marked?.description == bare?.description)
     }
 
-    @Test func `a near miss is answered with the word that was meant`() throws {
+    @Test func `suggests a known adapter for a misspelled one`() throws {
         let error = #expect(throws: ConfigurationError.self) {
             try Self.load(Example.text("invalid/everything-at-once"))
         }
@@ -179,7 +181,7 @@ import Testing
         #expect(finding?.reason == "The adapter is unknown (did you mean \"probe\"? known: driver, mute, probe).")
     }
 
-    @Test func `a message names file, line, column, path and remedy`() {
+    @Test func `an error message states file, line, column, path and remedy`() {
         let error = #expect(throws: ConfigurationError.self) { try Self.load(Example.text("invalid/no-live-route")) }
         #expect(
             error?.description
@@ -188,7 +190,7 @@ import Testing
         )
     }
 
-    @Test func `a contact's id in the credentials is not repeated`() {
+    @Test func `no error repeats a contact's id from the credentials`() {
         let text = Example.text("valid/full").replacing("\"Bearer ${CONTACT_TOKEN}\"", with: "7, \"c-1\": \"${GONE}\"")
         let error = #expect(throws: ConfigurationError.self) { try Self.load(text) }
         #expect(error?.findings.count == 2)
@@ -198,7 +200,7 @@ import Testing
 
 /// One file of `Schemas/configuration/examples`.
 struct Example: CustomTestStringConvertible {
-    /// A finding as the lists beside the examples write it.
+    /// A finding in the format of the lists beside the examples.
     struct Row: Equatable {
         let severity: String
         let code: String

@@ -15,7 +15,7 @@ import Testing
         #expect(read.replies.rows.count > 5)
     }
 
-    @Test func `the conventions of each server API survive a trip through JSON`() throws {
+    @Test func `the conventions of each server API survive a JSON round trip`() throws {
         try expectPlain(AcousticServer.self)
         try expectPlain(AdobeServer.self)
         try expectPlain(AltcraftServer.self)

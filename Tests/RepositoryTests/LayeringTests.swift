@@ -3,7 +3,7 @@ import Testing
 
 @Suite("Layers") struct LayeringTests {
     private static let vendors = Repository.folders(in: "Adapters")
-    /// What each module may import beyond the toolchain's own libraries: arrows point downward only.
+    /// The modules that each module may import besides the toolchain's libraries. Only lower layers are allowed.
     private static let allowed: [String: Set<String>] = [
         "PatchbaySystem": [],
         "PatchbayJSON": [],
@@ -35,7 +35,7 @@ import Testing
         "PatchbayMain": ["PatchbayCommand"],
     ]
     private static let adapterMay: Set<String> = ["PatchbayJSON", "PatchbayModel", "PatchbayAdapterKit"]
-    /// Libraries of the toolchain that stand for no layer.
+    /// Libraries of the toolchain, which belong to no layer.
     private static let toolchain: Set<String> = [
         "Foundation", "FoundationEssentials", "Dispatch", "Synchronization", "Glibc", "Musl", "Darwin", "Security",
     ]
@@ -54,7 +54,7 @@ import Testing
         }
     }
 
-    @Test func `every module imports downward only`() throws {
+    @Test func `every module imports only lower layers`() throws {
         for (module, allowed) in Self.allowed {
             for file in Repository.files("Sources/\(module)") {
                 let unknowns = Set(imports(file.text)).subtracting(allowed).subtracting(Self.toolchain)
@@ -64,7 +64,7 @@ import Testing
         }
     }
 
-    @Test func `an adapter imports the contract and its own parts, and only files import records`() {
+    @Test func `an adapter imports the contract and its own parts, and only its file code imports records`() {
         for file in Repository.files("Adapters") where !file.path.contains("/Tests/") {
             let path = file.path.split(separator: "/").map(String.init)
             let own = ["", "Server"].map { "Patchbay\(path[1])\($0)" }
@@ -92,13 +92,13 @@ import Testing
         ("CZlib", "PatchbayMigration"),
         ("CCurl", "PatchbayHTTP"),
     ])
-    func `a system library has one importer`(_ row: (library: String, module: String)) {
+    func `a system library is imported by one module`(_ row: (library: String, module: String)) {
         for file in Repository.files("Sources", "Adapters") where imports(file.text).contains(row.library) {
             #expect(file.path.hasPrefix("Sources/\(row.module)/"), "\(file.path) imports \(row.library).")
         }
     }
 
-    @Test func `every module has its row here`() {
+    @Test func `the table of allowed imports lists every module`() {
         let shims: Set<String> = ["CBlocks", "CCurl", "CSQLite", "CMicroHTTPD", "CZlib"]
         let modules = Set(Repository.folders(in: "Sources")).subtracting(shims)
         #expect(modules == Set(Self.allowed.keys))

@@ -1,8 +1,8 @@
 import Testing
 
 /// The mutations of the engine and the outbox, which `make mutants` applies to a copy of the sources.
-@Suite("Patches of mutations") struct MutationPatchTests {
-    @Test func `each patch applies, and names its seed and the words that a run reports`() throws {
+@Suite("Mutation patches") struct MutationPatchTests {
+    @Test func `each patch applies and names its seed and the expected message`() throws {
         let patches = Repository.files("Tests/Mutations", suffix: ".patch")
         #expect(patches.count > 30)
         for patch in patches {

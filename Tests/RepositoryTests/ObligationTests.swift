@@ -2,10 +2,10 @@ import Foundation
 import Testing
 
 /// The page of the engine's obligations lists exactly the tests that carry their numbers.
-@Suite("The page of the engine's obligations") struct ObligationPageTests {
+@Suite("Page of engine obligations") struct ObligationPageTests {
     private static let page = "Sources/Patchbay/Documentation.docc/EngineObligations.md"
 
-    /// The obligations of the page, each with its text and the tests that it lists.
+    /// Returns the obligations of the page, each with its text and the tests that it lists.
     private func sections() throws -> [(number: String, text: String, tests: [String])] {
         try Repository.text(Self.page).components(separatedBy: "\n### ").dropFirst().map { section in
             let lines = section.components(separatedBy: "\n")
@@ -16,7 +16,7 @@ import Testing
         }
     }
 
-    /// The tests that carry an obligation's number, with the suite that each stands in.
+    /// Returns the tests that carry an obligation's number, each with its suite.
     private func tests() throws -> [(suite: String, name: String, numbers: [String])] {
         let test = try Regex(#"func `([^`]+) \((E[0-9]+(?:, E[0-9]+)*)\)`"#)
         let suite = try Regex(#"struct (\w+)"#)
@@ -36,11 +36,11 @@ import Testing
         }
     }
 
-    @Test func `the page has every obligation once, in order`() throws {
+    @Test func `the page lists every obligation once, in order`() throws {
         #expect(try sections().map(\.number) == (1...20).map { "E\($0)" })
     }
 
-    @Test func `an obligation lists the tests that carry its number, all of them and no other`() throws {
+    @Test func `an obligation lists exactly the tests that carry its number`() throws {
         let tests = try tests()
         #expect(tests.count > 60)
         for section in try sections() {
@@ -51,7 +51,7 @@ import Testing
         }
     }
 
-    @Test func `every test of an obligation is run by the filter that the page names`() throws {
+    @Test func `the filter on the page runs every test of an obligation`() throws {
         let strays = try tests().filter { !$0.suite.hasPrefix("EngineObligation") }
         #expect(strays.isEmpty, "\(strays.map { "\($0.suite): \($0.name)" })")
     }

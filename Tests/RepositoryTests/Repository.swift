@@ -1,6 +1,6 @@
 import Foundation
 
-/// The files of the repository, found from this file's place.
+/// The files of the repository, located relative to this file.
 enum Repository {
     static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent()
@@ -16,7 +16,7 @@ enum Repository {
         }
     }
 
-    /// Every file with that suffix under these folders, sorted, build folders left out.
+    /// Returns the files with the suffix in these folders, sorted, without build folders.
     static func files(_ folders: String..., suffix: String = ".swift") -> [File] {
         folders.flatMap { folder -> [File] in
             let base = root.appendingPathComponent(folder)
@@ -44,7 +44,7 @@ enum Repository {
         }.sorted()
     }
 
-    /// Runs a program in the root, and returns its exit status and all that it printed.
+    /// Runs a program in the root and returns its exit status and output.
     static func run(_ words: String...) throws -> (status: Int32, text: String) {
         let (process, output) = (Process(), Pipe())
         process.executableURL = URL(filePath: "/usr/bin/env")

@@ -5,7 +5,7 @@ import Testing
 @Suite("Schemas") struct SchemaTests {
     private static let schemas = Repository.files("Schemas", suffix: ".schema.json")
 
-    @Test func `every schema is JSON with its dialect, its id and a description`() throws {
+    @Test func `every schema is JSON with a dialect, an id and a description`() throws {
         #expect(!Self.schemas.isEmpty)
         var ids: Set<String> = []
         for file in Self.schemas {
@@ -18,7 +18,7 @@ import Testing
         }
     }
 
-    @Test func `every local reference leads somewhere`() throws {
+    @Test func `every local reference resolves`() throws {
         for file in Self.schemas {
             let schema = try JSONValue(parsing: file.text)
             for reference in references(in: schema) {
@@ -37,7 +37,7 @@ import Testing
         }
     }
 
-    @Test func `every valid example is JSON, and there are invalid ones`() throws {
+    @Test func `every valid example is JSON, and invalid examples exist`() throws {
         let examples = Repository.files("Schemas", suffix: ".json").filter { $0.path.contains("/examples/") }
         #expect(examples.contains { $0.path.contains("/invalid/") })
         for file in examples where !file.path.contains("/invalid/") {

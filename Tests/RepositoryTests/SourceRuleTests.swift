@@ -7,12 +7,12 @@ import Testing
         "acoustic", "salesforce", "exacttarget", "mobilepush", "sfmc", "adobe", "marketo", "emarsys", "altcraft",
         "mapps", "braze", "sendgrid",
     ]
-    /// Short or everyday words, which name a vendor only when they are spelt so.
+    /// Vendor names that are also common words, so their case matters.
     private static let vendorNames = ["DES", "Campaign", "Acoustic", "Silverpop"]
     /// The file of the command that names the vendors.
     private static let vendorList = "Sources/PatchbayCommand/Vendors.swift"
 
-    @Test func `no vendor word stands in the core`() {
+    @Test func `core sources contain no vendor names`() {
         for file in Repository.files("Sources") where file.path != Self.vendorList {
             // Examples of command lines name adapters, and tests run them.
             for line in file.lines where !line.text.contains("patchbay ") {
@@ -26,7 +26,7 @@ import Testing
     @Test(arguments: [
         "@unchecked " + "Sendable", "nonisolated" + "(unsafe)", "try" + "!", "fatal" + "Error(", "as" + "! ",
     ])
-    func `forbidden forms are absent`(_ form: String) {
+    func `sources contain no forbidden constructs`(_ form: String) {
         for file in Repository.files("Sources", "Adapters") where !file.path.contains("/Tests/") {
             for line in file.lines where !line.text.trimmingCharacters(in: .whitespaces).hasPrefix("//") {
                 #expect(!line.text.contains(form), "\(file.path):\(line.number) says \(form).")
@@ -34,12 +34,12 @@ import Testing
         }
     }
 
-    @Test func `no file names a path of a machine`() {
+    @Test func `no file contains a path of a local machine`() {
         let paths = ["/ho" + "me/", "/Us" + "ers/", "/wo" + "rk/", "/ro" + "ot/", "C:" + "\\"]
         let texts =
             Repository.files("Sources", "Adapters", "Tests", "Schemas", "Examples")
-            + [".md", ".json", ".txt", ".sh", ".py"].flatMap { ending in
-                Repository.files("Adapters", "Sources", "Schemas", "Examples", "Tests", suffix: ending)
+            + [".md", ".json", ".txt", ".sh", ".py"].flatMap { suffix in
+                Repository.files("Adapters", "Sources", "Schemas", "Examples", "Tests", suffix: suffix)
             }
         for file in texts where file.path != "Tests/RepositoryTests/SourceRuleTests.swift" {
             for line in file.lines {
@@ -49,8 +49,8 @@ import Testing
         }
     }
 
-    /// What a protocol documents already.
-    private static let witnesses = [
+    /// Declarations that a protocol already documents.
+    private static let documentedRequirements = [
         "init(json:", "init(json ", "write(to", "encode(to", "init(from", "var description", "let description",
         "rawValue", "init(rawValue",
         "var startIndex", "var endIndex", "subscript(position", "init(stringLiteral", "init(integerLiteral",
@@ -92,7 +92,7 @@ import Testing
         return lines.indices.compactMap { index in
             let (number, text) = lines[index]
             guard text.hasPrefix("public "), !text.hasPrefix("public import"), !text.hasPrefix("public extension"),
-                !Self.witnesses.contains(where: { text.contains($0) })
+                !Self.documentedRequirements.contains(where: { text.contains($0) })
             else { return nil }
             var above = index - 1
             while above >= 0, lines[above].1.hasPrefix("@") || lines[above].1.hasPrefix("#") { above -= 1 }
@@ -117,7 +117,7 @@ import Testing
         }
     }
 
-    @Test func `goldens are of known kinds`() {
+    @Test func `goldens belong to known kinds`() {
         for vendor in Repository.folders(in: "Adapters") {
             let kinds = Set(Repository.folders(in: "Adapters/\(vendor)/Goldens"))
             let known: Set<String> = ["Requests", "Refusals", "Replies", "Conversations", "Records"]
@@ -125,7 +125,7 @@ import Testing
         }
     }
 
-    @Test func `no output shows a secret that a scenario was given`() throws {
+    @Test func `no golden contains a secret of its scenario`() throws {
         let scenarios = Repository.files("Adapters", suffix: ".json").filter { $0.path.contains("/Conversations/") }
         let secrets = Set(
             try scenarios.flatMap { scenario -> [String] in

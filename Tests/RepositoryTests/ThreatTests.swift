@@ -1,9 +1,9 @@
 import Foundation
 import Testing
 
-/// SECURITY.md names what answers each threat; all of it exists.
-@Suite("The page of threats") struct ThreatTests {
-    /// The threats of the page: a heading and the lines below it.
+/// SECURITY.md names the tests, checks and programs that answer each threat. All of them exist.
+@Suite("Page of threats") struct ThreatTests {
+    /// Returns the threats of the page: each heading with the lines below it.
     private func threats() throws -> [(name: String, lines: [String])] {
         let attacks = try Repository.text("SECURITY.md").components(separatedBy: "\n## Not defended")[0]
         return attacks.components(separatedBy: "\n### ").dropFirst().map { section in
@@ -12,7 +12,7 @@ import Testing
         }
     }
 
-    /// What a line such as "- test: `name`" names; nil for any other line.
+    /// Returns the kind and name in a line such as "- test: `name`"; nil for any other line.
     private func answer(_ line: String) -> (kind: String, name: String)? {
         guard line.hasPrefix("- "), line.hasSuffix("`"), let mark = line.range(of: ": `") else { return nil }
         return (String(line.dropFirst(2).prefix { $0 != ":" }), String(line[mark.upperBound...].dropLast()))
@@ -48,7 +48,7 @@ import Testing
         }
     }
 
-    @Test func `a name that does not exist is found out`() throws {
+    @Test func `detects a name that does not exist`() throws {
         #expect(try !exists("test", "no such test at all"))
         #expect(try !exists("check", "no such check at all"))
         #expect(try !exists("program", "end_to_end.py check_nothing"))

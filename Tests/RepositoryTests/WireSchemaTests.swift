@@ -2,7 +2,7 @@ import Foundation
 import PatchbayJSON
 import Testing
 
-/// Every vendor has schemas of its wire records, and what the validator does not see in goldens stands as an example.
+/// Every vendor has schemas of its wire records, and goldens that the validator does not read are stored as examples.
 @Suite("Wire schemas") struct WireSchemaTests {
     private static let vendors = Repository.folders(in: "Adapters")
 
@@ -13,7 +13,7 @@ import Testing
     }
 
     @Test(arguments: vendors)
-    func `an index names schemas that are there, and every schema is named or used`(_ vendor: String) throws {
+    func `an index names only existing schemas, and every schema is named or used`(_ vendor: String) throws {
         let index = try index(vendor)
         let rows = (index["requests"]?.array ?? []) + (index["forms"]?.array ?? [])
         var named = rows.compactMap { $0["schema"]?.string } + [index["records"]?.string].compactMap { $0 }
@@ -24,12 +24,12 @@ import Testing
         let present = Set(files.map { String($0.path.dropFirst(folder(vendor).count + 1)) })
         #expect(names.subtracting(present) == [])
         for name in present.subtracting(names) {
-            #expect(files.contains { $0.text.contains("\"\(name)#") }, "Nobody uses \(name) of \(vendor).")
+            #expect(files.contains { $0.text.contains("\"\(name)#") }, "No schema of \(vendor) uses \(name).")
         }
     }
 
     @Test(arguments: vendors)
-    func `every form of a golden stands as an example`(_ vendor: String) throws {
+    func `every form of a golden is stored as an example`(_ vendor: String) throws {
         let forms = try index(vendor)["forms"]?.array ?? []
         var found = 0
         for golden in Repository.files("Adapters/\(vendor)/Goldens/Requests", suffix: ".txt") {
@@ -49,7 +49,7 @@ import Testing
     }
 
     @Test(arguments: vendors)
-    func `every record of a golden stands as an example`(_ vendor: String) throws {
+    func `every record of a golden is stored as an example`(_ vendor: String) throws {
         guard let schema = try index(vendor)["records"]?.string else { return }
         var found = 0
         for golden in Repository.files("Adapters/\(vendor)/Goldens/Records", suffix: ".txt") {
@@ -61,7 +61,7 @@ import Testing
         #expect(found > 0)
     }
 
-    /// The example is written with the goldens, so that the independent validator sees what really leaves.
+    /// The example is written with the goldens, so that the independent validator checks the real requests.
     private func expectExample(
         of schema: String,
         for golden: Repository.File,
@@ -92,7 +92,7 @@ private struct MultipartForm {
     let line: String
     private let parts: [(name: String, text: String)]
 
-    /// The form of a golden's request; nil if it has none.
+    /// Reads the form of a golden's request; nil if it has none.
     init?(_ request: String) {
         let request = request.replacing("\r\n", with: "\n").trimmingCharacters(in: .newlines)
         guard let boundary = request.firstMatch(of: /boundary=(\S+)/)?.1 else { return nil }

@@ -85,8 +85,8 @@ extension AcousticDevice {
         )
     }
 
-    /// Returns the verdict of an operation whose entries are all processed, with the names that the vendor took and refused
-    /// (V1).
+    /// Returns the verdict of an operation whose entries are all processed, with the names that the vendor accepted and
+    /// refused (V1).
     func verdict(of operation: EngagementOperation, _ entries: [Entry], _ step: Step) -> Verdict<Self> {
         let refused = step.refused.filter(entries.indices.contains).map { entries[$0].key }
         let more = step.refusals > refused.count ? " and \(step.refusals - refused.count) more" : ""
@@ -262,7 +262,7 @@ extension AcousticDevice {
         }
     }
 
-    /// A log-in ends, unless an opt-in of the person still has to be reported.
+    /// Completes a log-in, unless an opt-in of the person still has to be reported.
     func loggedIn(_ change: ContactSwitch, _ memory: Memory) -> Verdict<Self> {
         memory.owesOptIn(of: change)
             ? .inProgress(Step(isLoggedIn: true)) : .accepted(FindingRow.loggedIn.at("action.switch"))

@@ -94,7 +94,7 @@ private struct Planner {
         }
     }
 
-    /// Returns what this installation's memory holds (L1).
+    /// Returns the answer to a query from this installation's memory (L1).
     private func answer(_ operation: EngagementOperation) -> JSONValue {
         guard case .readBack(let request) = operation.action,
             let answer = AcousticDevice.Answer(rawValue: request.what)
@@ -123,8 +123,8 @@ private struct Planner {
         }
     }
 
-    /// A registration that was not answered may have reached the vendor: it is repeated, without push, for the ids that the
-    /// unregistration names.
+    /// Repeats an unacknowledged registration, without push, to get the ids that the unregistration names. The vendor
+    /// may have received the first one.
     private func registerToUnregister() -> Next? {
         guard adapter.settings.registration == .requested, memory.mayBeRegistered == true,
             let unregister = window.all.first(where: { $0.operation.action == .unregister })
@@ -135,8 +135,8 @@ private struct Planner {
         return .send(Transmission(.register, request, carrying: [unregister]))
     }
 
-    /// Plans a window without ids: no request is sent (Q4). After an erasure that no later operation reverts, the window is
-    /// not kept, either (I7).
+    /// Plans a window without ids: no request is sent (Q4). After an erasure that no later operation reverts, the
+    /// window is not kept, either (I7).
     private func waitForIDs() -> Next {
         guard memory.isReset, !adapter.settings.autoReinitialize else {
             return .wait(until: nil, because: (memory.isReset ? FindingRow.reset : .idsMissing).at())
@@ -201,7 +201,8 @@ private struct Planner {
         let isNews = memory.reportedPush == nil || head.step != nil
         var next = memory
         next.permitsPush = device.allowsPush
-        // The owner of the ids is back or confirms them: operations that an anonymous person captured before are the owner's.
+        // The owner of the ids is back or confirms them: operations that an anonymous person captured before are the
+        // owner's.
         if memory.owner != nil, Identity.ids(of: device) == memory.ids { next.idsSince = head.sequence }
         next.notePushReport(mayPush)
         return .settle([head.id: isNews ? .accepted(FindingRow.deviceKept.at()) : .unchanged()], remembering: next)
@@ -213,7 +214,8 @@ private struct Planner {
         return pending.allowsPushMessages(to: nil) && people.allSatisfy { pending.allowsPushMessages(to: $0) }
     }
 
-    /// Reports the change of push state that a consent to messages causes. The vendor has no record of the consent itself (P8).
+    /// Reports the change of push state that a consent to messages causes. The vendor has no record of the consent
+    /// itself (P8).
     private func planConsent() -> Next? {
         guard let consent = window.consents.first else { return nil }
         let mayPush = memory.mayPush && allowsPush && window.optOuts.isEmpty
@@ -289,7 +291,8 @@ private struct Planner {
         return .settle([head.id: adapter.loggedIn(change, next)], remembering: next)
     }
 
-    /// An erasure: push is reported as disabled under the ids before they are forgotten, because that is not possible later.
+    /// Plans an erasure. Push is reported as disabled under the ids before they are forgotten, because that is not
+    /// possible later.
     private func planErase(_ head: Head) -> Next {
         guard memory.mayReach else {
             return .settle([head.id: .accepted(FindingRow.eraseByHand.at())], remembering: memory.afterErase)
@@ -308,7 +311,8 @@ private struct Planner {
         let batch = AttributeBatch(window.attributes, memory: memory, settings: adapter.settings)
         if !batch.unchanged.isEmpty { return .settle(batch.unchanged, unchangedVerdict) }
         if !batch.superseded.isEmpty {
-            // A superseded operation may have been sent by a process that crashed, so the state of its columns is unknown.
+            // A superseded operation may have been sent by a process that crashed, so the state of its columns is
+            // unknown.
             var next = memory
             for (head, _) in batch.superseded {
                 for entry in AttributeBatch.entries(of: head.operation, after: [], adapter.settings).entries {
@@ -354,7 +358,7 @@ private struct Planner {
         return sendEvents(of: batch)
     }
 
-    /// Returns the first operations that a request of events carries.
+    /// Returns the operations whose events the next request carries.
     private func eventBatch(_ heads: [Head]) -> [Head] {
         let suspect = heads.first?.step?.suspect
         let limit = min(adapter.settings.eventsPerRequest, suspect ?? .max)
@@ -371,8 +375,8 @@ private struct Planner {
 
     // MARK: Requests
 
-    /// Sends a request that may change the vendor's data, unless its stream waits after a failure. Until a reply arrives, the
-    /// memory marks the change as uncertain.
+    /// Sends a request that may change the vendor's data, unless its stream waits after a failure. Until a reply
+    /// arrives, the memory marks the change as uncertain.
     private func send(
         _ endpoint: AcousticDevice.Endpoint,
         _ body: @autoclosure () -> [UInt8],

@@ -4,8 +4,8 @@ public import PatchbayModel
 
 /// The device API of Acoustic Campaign (Mobile App Messaging).
 ///
-/// Attribute changes are sent in groups of values or groups of deletes. Values that the vendor already holds are not sent.
-/// Events have a stream of their own.
+/// Attribute changes are sent in groups of values or groups of deletes. Values that the vendor already holds are not
+/// sent. Events have a stream of their own.
 ///
 /// The vendor processes a group completely or drops it, mostly without an error. Therefore each operation is validated
 /// before it is captured, and a refused group is halved until the bad entry is alone.
@@ -51,17 +51,17 @@ public struct AcousticDevice: VendorAdapter {
         )
     }
 
-    // MARK: Place
+    // MARK: Routing
 
     /// The streams of an installation; each is first in, first out.
     enum Queue: String, CaseIterable {
         /// Registrations of the device.
         case registration
-        /// Attributes, tags, and the changes of person that part them.
+        /// Attributes, tags, and the changes of person between them.
         case attributes
-        /// Events, and the opt-in to push, which is one.
+        /// Events, including opt-ins to push.
         case events
-        /// Opt-outs of push: events that wait for no other.
+        /// Opt-outs of push, which do not wait for other events.
         case optOuts
         /// Operations that need no request.
         case local
@@ -86,7 +86,7 @@ public struct AcousticDevice: VendorAdapter {
         return Place(lane: operation.subject.rawValue, queue: queue.rawValue)
     }
 
-    // MARK: Examine
+    // MARK: Validation
 
     public func examine(_ operation: EngagementOperation) -> [Finding] {
         let findings = judge(operation)
@@ -114,7 +114,8 @@ public struct AcousticDevice: VendorAdapter {
         }
     }
 
-    /// The queries that this API answers from the installation's own memory, because the vendor answers no device (L1).
+    /// The queries that this API answers from the installation's own memory, because the vendor answers no queries of
+    /// devices (L1).
     enum Answer: String {
         case attributes, tags, ids
     }

@@ -4,16 +4,18 @@ import PatchbayModel
 
 /// The part of the pending changes that the next request carries: a group of values, or a group of deletes.
 ///
-/// It depends on the operations, their steps and the memory alone, so `interpret` recomputes the batch that `plan` sent.
+/// It depends on the operations, their steps and the memory alone, so `interpret` recomputes the batch that `plan`
+/// sent.
 struct AttributeBatch {
     /// An operation with its entries in this batch.
     struct Member {
         let pending: Pending<AcousticDevice>
-        /// All of its entries, in the order in which they go.
+        /// All entries of the operation, in the order of sending.
         let entries: [Entry]
         /// The operation's progress; a new step if the settings have changed its entries since.
         let step: AcousticDevice.Step
-        /// The entries that this request completes, including those that the vendor already holds and that are not sent.
+        /// The entries that this request completes, including those that the vendor already holds and that are not
+        /// sent.
         let range: Range<Int>
         /// The indices of the entries that are sent.
         let sent: [Int]
@@ -24,7 +26,7 @@ struct AttributeBatch {
         var columns: Set<ScalarString> { Set(sent.map { entries[$0].column }) }
     }
 
-    /// The operations that go, in order of capture.
+    /// The operations of the batch, in order of capture.
     private(set) var members: [Member] = []
     /// Operations that need no request, because the vendor already holds their values.
     private(set) var unchanged: [Pending<AcousticDevice>] = []
@@ -32,10 +34,10 @@ struct AttributeBatch {
     private(set) var superseded: [(pending: Pending<AcousticDevice>, by: OperationID)] = []
     /// Whether the entries are deletes.
     private(set) var isDelete = false
-    /// Whether the batch ends for another reason than that nothing more is pending.
+    /// Whether the batch ended although more operations may be pending.
     private(set) var isClosed = false
 
-    /// The most entries of a request that is no explicit group.
+    /// The maximum number of entries in a request without an explicit group.
     static let limit = 200
 
     init(
@@ -126,7 +128,7 @@ struct AttributeBatch {
     /// The set of tags that the vendor holds after the batch; nil if the batch does not change them.
     var tags: Set<Tag>? { members.reversed().lazy.compactMap(\.tags).first }
 
-    /// All entries of an operation in the order in which they go, and the set of tags after it.
+    /// Returns all entries of an operation in the order of sending, and the set of tags after it.
     static func entries(
         of operation: EngagementOperation,
         after tags: Set<Tag>,
@@ -139,7 +141,7 @@ struct AttributeBatch {
         }
     }
 
-    /// Finds changes of attributes that later ones replace whole. Tags build on each other and are never replaced.
+    /// Finds changes of attributes that later ones replace completely. Tags build on each other and are never replaced.
     private mutating func supersede() {
         guard !isDelete else { return }
         for (place, member) in members.enumerated() {

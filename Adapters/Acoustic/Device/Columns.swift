@@ -42,7 +42,7 @@ package struct WireValue: Codable, Sendable, Equatable {
 
 /// A column of the account's database, as the configuration describes it.
 package struct Column: Sendable, Equatable {
-    /// Which side writes a column.
+    /// The side that writes a column.
     package enum Owner: String, NeutralWord {
         case device, server
     }
@@ -51,7 +51,7 @@ package struct Column: Sendable, Equatable {
     package var type: ColumnType
     /// The values that a selection allows.
     package var values: [String] = []
-    /// Whether the account finds contacts by it.
+    /// Whether the account uses the column to look up contacts.
     var isLookupKey = false
     /// The side that writes the column; a device by default.
     package var owner: Owner?
@@ -135,7 +135,7 @@ struct ValueProblem: Error {
     init(_ row: FindingRow, _ detail: String? = nil) { (self.row, self.detail) = (row, detail) }
 }
 
-/// The written forms.
+/// Encodes values in the forms of the columns.
 package enum Form {
     typealias Outcome = Result<Encoded, ValueProblem>
 
@@ -196,7 +196,7 @@ package enum Form {
         return .success(Encoded(.string, .string(time.text), note: .valueSeconds))
     }
 
-    /// Reads `HH:mm:ss` and cuts the seconds off (C5).
+    /// Reads `HH:mm:ss` and removes the seconds (C5).
     private static func withoutSeconds(_ text: String) -> LocalTime? {
         // The seconds have the form of minutes: two ASCII digits up to 59.
         guard text.utf8.count == 8, LocalTime(text: "00:\(text.suffix(2))") != nil, text.dropLast(2).last == ":" else {
@@ -264,7 +264,7 @@ package enum Form {
         }
     }
 
-    /// These forms don't look at the column.
+    /// A placeholder for encodings that do not depend on the column.
     private static let anyColumn = Column(type: .text)
 
     private static func mismatch(_ value: AttributeValue, _ wanted: String) -> Outcome {
@@ -276,13 +276,14 @@ package enum Form {
 }
 
 extension String {
-    /// The number in the form of consents, as digits with the country code and without a leading zero; nil if it is invalid.
+    /// The number in the form of consents, as digits with the country code and without a leading zero; nil if it is
+    /// invalid.
     package var consentNumber: String? {
         let digits = hasPrefix("+") ? String(dropFirst()) : self
         return (7...20).contains(digits.utf8.count) && digits.isVendorNumber && !digits.hasPrefix("0") ? digits : nil
     }
 
-    /// Whether it can be one of the vendor's numbers.
+    /// Whether the text has the form of a number that the vendor assigns: 1 to 20 digits.
     package var isVendorNumber: Bool {
         (1...20).contains(utf8.count) && utf8.allSatisfy { (0x30...0x39).contains($0) }
     }

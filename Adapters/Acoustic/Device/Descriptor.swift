@@ -33,7 +33,7 @@ extension AcousticDevice {
                 VendorLimit("number", "255 digits", rule: .acoustic("C9")),
                 VendorLimit("value of a selection", "100 characters", rule: .acoustic("C8")),
                 VendorLimit("column name", "3 to 255 characters", rule: .acoustic("C14")),
-                VendorLimit("columns of a database", "400, of which fewer than 220 custom ones are advised"),
+                VendorLimit("columns of a database", "400; fewer than 220 custom columns are advised"),
                 VendorLimit("entries of an update", "none published; 200 unless the app groups more"),
                 VendorLimit("events in a request", "none published; a setting", rule: .acoustic("E12")),
             ]

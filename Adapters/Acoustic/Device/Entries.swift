@@ -139,7 +139,7 @@ extension [Entry] {
         String(TextMark.short(map { "\($0.isDelete ? "-" : "+")\($0.key)" }.joined(separator: "\n")), radix: 16)
     }
 
-    /// Values first, then deletes, each by name: the order in which they go.
+    /// The entries in the order of sending: values, then deletes, each sorted by name.
     var inOrder: [Entry] {
         sorted { left, right in
             left.isDelete == right.isDelete

@@ -10,7 +10,7 @@ enum EventType: Sendable {
     static let inAppMessage = "inAppMessage"
     static let inbox = "inbox"
     static let custom = "custom"
-    /// Types that an app names itself, for places that it watches.
+    /// The types of location events, which an app selects with the option `type`.
     static let locations = ["geofence", "ibeacon"]
     /// The names of location events.
     static let locationNames = ["enabled", "disabled", "enter", "exit", "dwell"]

@@ -41,7 +41,7 @@ enum Identity: Sendable {
 }
 
 extension PushToken {
-    /// Whether it can be a token: visible ASCII without blanks, and of Apple's service whole bytes in hex.
+    /// Whether the text is a valid token: visible ASCII without spaces; for Apple's service, hexadecimal bytes.
     fileprivate var isWellFormed: Bool {
         guard (1...4096).contains(value.utf8.count), value.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
             return false

@@ -10,7 +10,7 @@ extension AcousticDevice {
             var user: String
             var channel: String
 
-            /// Creates ids; nil unless both are there and not empty.
+            /// Creates ids; nil if either is missing or empty.
             init?(user: String?, channel: String?) {
                 guard let user, let channel, !user.isEmpty, !channel.isEmpty else { return nil }
                 (self.user, self.channel) = (user, channel)
@@ -19,9 +19,9 @@ extension AcousticDevice {
 
         /// The retry state of a stream of requests after a failure (Q1).
         struct Pace: Codable, Sendable, Equatable {
-            /// Failures in a row.
+            /// The number of consecutive failures.
             var failures: Int
-            /// Not before.
+            /// The earliest time of the next attempt.
             var until: Instant
         }
 
@@ -31,7 +31,7 @@ extension AcousticDevice {
         var known = ColumnValues()
         /// The whole set of tags that this installation wants, sorted.
         var tags: [String] = []
-        /// The person that is logged in, as `kind=value`, so that another one is noticed (K5).
+        /// The identifiers of the person who is logged in, as `kind=value`, to detect a change of person (K5).
         var person: [String] = []
         /// A digest of the registration that the vendor accepted (I2).
         var registered: String?
@@ -39,7 +39,7 @@ extension AcousticDevice {
         var reportedPush: Bool?
         /// Whether the vendor may have received another push state since; nil means false.
         private(set) var isPushUncertain: Bool?
-        /// Whether the person wants push, beside the system's permission.
+        /// Whether the person wants push, regardless of the system's permission.
         var wantsPush = true
         /// Whether the system permitted push at the last registration; nil if unknown.
         var permitsPush: Bool?
@@ -66,7 +66,7 @@ extension AcousticDevice {
             case reportedPush = "pushTold"
         }
 
-        /// Nothing known.
+        /// Creates an empty memory.
         public init() {}
 
         /// Delays a stream of requests after a failure (Q1), at least as long as the server asks.
@@ -92,8 +92,8 @@ extension AcousticDevice {
             changing { $0.decisions?.forget(contact) }
         }
 
-        /// Forgets the values and tags if the profile is denied. A denial of anything else covers nothing that is kept here:
-        /// ids, pacing and push state are needed for an opt-out and an unregistration.
+        /// Forgets the values and tags if the profile is denied. A denial of anything else covers nothing that is kept
+        /// here: ids, pacing and push state are needed for an opt-out and an unregistration.
         public func afterDenial(of scope: Consent.Scope) -> Memory {
             guard scope == .profile else { return self }
             return changing {
@@ -102,7 +102,8 @@ extension AcousticDevice {
             }
         }
 
-        /// Stores ids from the app or the vendor. If they differ from the present ids, the expected values are forgotten (K5).
+        /// Stores ids from the app or the vendor. If they differ from the present ids, the expected values are
+        /// forgotten (K5).
         mutating func adopt(_ new: IDs) {
             if let ids, ids != new { forgetValues() }
             (ids, isReset, mustPhone, mayBeRegistered) = (new, false, false, nil)
@@ -157,13 +158,13 @@ extension AcousticDevice {
             if let reportedPush, reportedPush != mayPush { isPushUncertain = true }
         }
 
-        /// Whether the vendor may hold that push reaches the installation.
+        /// Whether push may be enabled for the installation at the vendor.
         var mayReach: Bool { reportedPush != false || isPushUncertain == true }
 
         /// Marks the push state under the present ids as unknown, so that the next registration reports it.
         mutating func expectReport() { (reportedPush, isPushUncertain) = (false, true) }
 
-        /// Whether a report is due, because the vendor knows another push state, or may.
+        /// Whether a report is due, because the vendor holds or may hold another push state.
         func owesReport(_ mayPush: Bool) -> Bool {
             reportedPush.map { $0 != mayPush || isPushUncertain == true } ?? false
         }
@@ -178,7 +179,7 @@ extension AcousticDevice {
         /// Whether push may reach the installation of the current person, as far as the memory knows.
         var mayPush: Bool { permitsPush == true && wantsPush }
 
-        /// Whether the last push statement of a person who has logged in is an opt-in that the vendor does not know.
+        /// Whether the last push decision of a person who has logged in is an opt-in that the vendor does not know.
         func owesOptIn(of change: ContactSwitch) -> Bool {
             let names = change.identifiers.map(\.value)
             return decisions?.state(of: names) == .subscribed && mayPush && names.contains(where: isOwn)
@@ -199,13 +200,14 @@ extension AcousticDevice {
     public struct Step: Codable, Sendable, Equatable {
         /// The number of processed entries, from the first.
         var done = 0
-        /// A digest of the entries' columns. After a change of settings the count is invalid, and all entries are sent again.
+        /// A digest of the entries' columns. After a change of settings the count is invalid, and all entries are sent
+        /// again.
         var layout: String?
         /// The refused entries, limited to a number that a finding can name.
         var refused: [Int] = []
         /// The number of entries that the vendor refused.
         var refusals = 0
-        /// The most entries in a request while one that the vendor refuses is looked for (G3).
+        /// The maximum number of entries in a request while the adapter isolates a refused entry (G3).
         var suspect: Int?
         /// Whether a log-in is known here, so that only its push state may have to be reported.
         var isLoggedIn: Bool?
@@ -213,7 +215,7 @@ extension AcousticDevice {
         /// The maximum number of refused entries that are named.
         static let named = 8
 
-        /// Whether it counts these entries.
+        /// Whether the count refers to these entries.
         func isOf(_ entries: [Entry]) -> Bool { layout == nil || layout == entries.layout }
     }
 }

@@ -34,7 +34,7 @@ extension AcousticDevice.Memory {
         }
         if let state = decisions?.arrive(values) { wantsPush = state == .subscribed }
         person = new
-        // A person may have several names.
+        // A person may have several identifiers.
         if let owner, values.contains(where: owner.containsExactly) { self.owner = (owner + values).eachOnce }
         forgetValues()
     }

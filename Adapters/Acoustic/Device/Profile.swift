@@ -3,8 +3,8 @@ import PatchbayJSON
 
 /// The verbs, paths and names of the device API, which the vendor has not published.
 ///
-/// The defaults are inferred from names in the vendor's published SDK documents. The configuration can correct them after
-/// a capture of an account's verbose log, without a change of code (W7).
+/// The defaults are inferred from names in the vendor's published SDK documents. The configuration can correct them
+/// after a capture of an account's verbose log, without a change of code (W7).
 struct DeviceProfile: Sendable, Equatable {
     /// One call.
     struct Call: Sendable, Equatable {

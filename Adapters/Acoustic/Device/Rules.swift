@@ -6,8 +6,8 @@ extension RuleID {
     package static func acoustic(_ number: String) -> RuleID { RuleID("acoustic", number) }
 }
 
-/// The vendor's rules by group: W wire, C columns and values, O ownership, G groups, K knowledge, Q queue, E events, P push,
-/// I identity, T tags, L life, V verdicts, R answers.
+/// The vendor's rules by group: W wire, C columns and values, O ownership, G groups, K expected values, Q queue, E
+/// events, P push, I identity, T tags, L lifecycle, V outcomes, R replies.
 extension Rule {
     /// The source of a rule.
     private enum Source: String {
@@ -104,7 +104,7 @@ extension Rule {
         rule("G5", "Of two values for one column in a pending group the last one goes.", .own),
         rule("G6", "Values and deletes are requests of their own and keep their order.", .android),
 
-        rule("K1", "A value that the vendor holds is not sent, for ever: the knowledge has no time limit.", .guide),
+        rule("K1", "A value that the vendor holds is not sent again: the knowledge has no time limit.", .guide),
         rule("K2", "Of a group only the members that change are sent.", .guide),
         rule("K3", "After a delete the value is not known, so setting it again is sent.", .own),
         rule("K4", "A delete is sent even for a column that was never written: it cures a poisoned cache.", .guide),
@@ -165,14 +165,14 @@ extension Rule {
         ),
 
         rule("I1", "User and channel id are given by the app, or asked for by calls whose form is inferred.", .own),
-        rule("I2", "The installation is told again when something about it changes.", .android),
+        rule("I2", "The installation is registered again when one of its facts changes.", .android),
         rule("I3", "The ids are asked for once a day, and at once after a change of person.", .ios),
         rule(
             "I4",
             "invalidateExistingUser makes a reinstalled app a new user and deletes the old one for good.",
             .muid
         ),
-        rule("I5", "Who a person is, the back end tells; the device can't.", .identity),
+        rule("I5", "Only the back end can identify a person; the device can't.", .identity),
         rule("I6", "There is no log-out.", .identity),
         rule("I7", "After an erasure nothing is sent until the device registers again.", .reset),
         rule("I8", "User and channel id come together.", .ios),
@@ -202,7 +202,7 @@ extension Rule {
 
         rule(
             "V1",
-            "Endings of updates and deletes name their columns, those that were taken and those that were refused.",
+            "The outcome of an update or delete names the accepted and the rejected columns.",
             .ios
         ),
 

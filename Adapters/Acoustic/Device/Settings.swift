@@ -253,7 +253,8 @@ extension Column {
         return ["type": "object", "additionalProperties": .object(column)]
     }()
 
-    /// Reads a column of a configuration. An error names the column's number, not its name, because findings repeat no setting.
+    /// Reads a column of a configuration. An error names the column's number, not its name, because findings repeat no
+    /// setting.
     fileprivate static func read(_ value: JSONValue, named name: String, number: Int) -> Result<Column, Fault> {
         func fault(_ reason: String, _ remedy: String) -> Result<Column, Fault> {
             .failure(Fault(reason: "Column \(number) \(reason).", remedy: remedy))

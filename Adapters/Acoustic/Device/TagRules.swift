@@ -2,8 +2,8 @@ import PatchbayAdapterKit
 import PatchbayJSON
 import PatchbayModel
 
-/// Maps tags, for which the vendor has no type of its own, to a multi-selection column with the whole set or to a Yes/No
-/// column per tag.
+/// Maps tags, for which the vendor has no type of its own, to a multi-selection column with the whole set or to a
+/// Yes/No column per tag.
 enum TagRules: Sendable {
     /// Returns the findings about a change of tags.
     static func judge(_ change: TagChange, settings: AcousticSettings) -> [Finding] {

@@ -5,8 +5,8 @@ import PatchbayModel
 extension AcousticDevice {
     /// The operations of a window that may be sent now, in order of capture.
     ///
-    /// A log-in, an unregistration and a registration with other ids are barriers: no operation that was captured after a
-    /// barrier overtakes it, except an opt-out.
+    /// A log-in, an unregistration and a registration with other ids are barriers: no operation that was captured after
+    /// a barrier overtakes it, except an opt-out.
     struct Window {
         typealias Operations = [Pending<AcousticDevice>]
 
@@ -26,9 +26,9 @@ extension AcousticDevice {
         private(set) var barrier: Pending<AcousticDevice>?
         /// Consents that decide whether push messages are allowed.
         private(set) var consents: Operations = []
-        /// Opt-outs, wherever they are.
+        /// Opt-outs, regardless of barriers.
         private(set) var optOuts: Operations = []
-        /// Everything that is stored.
+        /// All pending operations of the window.
         private(set) var all: Operations = []
         /// Whether the provider is being removed.
         private(set) var isLeaving: Bool

@@ -24,7 +24,8 @@ extension AcousticDevice {
         )
     }
 
-    /// Returns the address of a call: the base address without a version segment that the path contains, and the path (W4).
+    /// Returns the address of a call: the base address without a version segment that the path contains, and the path
+    /// (W4).
     static func address(
         of call: DeviceProfile.Call,
         _ settings: AcousticSettings

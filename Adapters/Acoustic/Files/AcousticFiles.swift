@@ -14,7 +14,7 @@ extension VendorFiles {
 }
 
 extension ImportRoute {
-    /// The vendor's ways in for a back end, where people carry the file.
+    /// The vendor's import routes for a back end, and for files that people upload.
     static let acoustic = [
         ImportRoute(
             "ImportList",

@@ -5,8 +5,8 @@ import PatchbayModel
 import PatchbayRecords
 
 extension SidecarReader {
-    /// The map file of an import: it names the columns of the file beside it by their places.
-    static let acousticMap = SidecarReader(ending: ImportMap.ending, title: ImportMap.title) {
+    /// The map file of an import, which names the columns of the data file by index.
+    static let acousticMap = SidecarReader(fileExtension: ImportMap.fileExtension, title: ImportMap.title) {
         bytes,
         given throws(SettingsError) in try ImportMapReader.settings(bytes, over: given)
     }
@@ -27,7 +27,8 @@ struct ImportMapReader {
     private static let delimiters = ["0": "comma", "1": "tab", "2": "bar"]
     private static let actions = ["CREATE", "ADD_ONLY", "UPDATE_ONLY", "ADD_AND_UPDATE", optOut]
     private static let optOut = "OPT_OUT"
-    /// Databases, test lists, seed lists, suppression lists, contact lists. A relational table (15) contains no contacts.
+    /// Databases, test lists, seed lists, suppression lists, contact lists. A relational table (15) contains no
+    /// contacts.
     private static let listTypes = ["0", "5", "6", suppression, "18"]
     private static let suppression = "13"
     /// The types of columns that an import creates. All other columns are text.
@@ -186,7 +187,8 @@ struct ImportMapReader {
         return columns
     }
 
-    /// Returns the columns that the import leaves out. Columns with a consent value are still read, so that no opt-out is lost.
+    /// Returns the columns that the import leaves out. Columns with a consent value are still read, so that no opt-out
+    /// is lost.
     private static func leftOut(_ columns: [Column], of file: ContactFile) -> [(String, String)] {
         columns.filter { !$0.isIncluded }.compactMap { column in
             switch file.column(named: column.name).place {
@@ -206,7 +208,7 @@ struct ImportMapReader {
         return nil
     }
 
-    /// The names of the columns that find a contact.
+    /// Returns the names of the columns that identify a contact.
     private mutating func keys(of map: XMLTree, _ columns: [Column]) -> [String] {
         let number = "USE_RECIPIENT_ID"
         for (path, place) in [("LIST_INFO", map["LIST_INFO"]), ("", map)] where given["key"] == nil {
@@ -226,7 +228,8 @@ struct ImportMapReader {
         return (sync.isEmpty ? made : sync).map(\.text.trimmed)
     }
 
-    /// Returns the kind of identifier that finds a contact, and its column if the column table does not contain it.
+    /// Returns the kind of identifier that identifies a contact, and its column if the column table does not contain
+    /// it.
     private static func key(_ sync: [String], _ columns: [Column], of file: ContactFile, _ given: JSONObject)
         -> (kind: IdentifierKind, column: String?)?
     {
@@ -254,7 +257,8 @@ struct ImportMapReader {
         }
     }
 
-    /// Adds members to explicit settings, which take precedence. Invalid explicit settings stay, and reading reports them.
+    /// Adds members to explicit settings, which take precedence. Invalid explicit settings stay, and reading reports
+    /// them.
     private static func over(_ members: [(String, JSONValue)], _ given: JSONValue?) -> JSONValue? {
         guard !members.isEmpty else { return given }
         guard let given else { return .object(JSONObject(members)) }
@@ -266,7 +270,7 @@ struct ImportMapReader {
 }
 
 extension JSONObject {
-    /// The members with those of another over them.
+    /// Returns the object with members of another object added or replaced.
     fileprivate func overlaid(with other: JSONObject, but names: [String] = []) -> JSONObject {
         var all = self
         for member in other where !names.contains(member.name) { all[member.name] = member.value }

@@ -7,7 +7,7 @@ extension Rule {
     /// The rules of contact files.
     static let acousticFiles: [Rule] = [
         ("F1", "Fields stand between bars, commas or tabs; bars are recommended.", formats),
-        ("F2", "A file is UTF-8 or ISO 8859-1, told by FILE_ENCODING.", formats),
+        ("F2", "A file is UTF-8 or ISO 8859-1, as FILE_ENCODING says.", formats),
         ("F3", "The header line is skipped by an import: the map file names columns by their place.", maps),
         ("F4", "A field takes no line break; a backslash is written twice.", formats),
         (
@@ -70,7 +70,7 @@ extension ContactFileFindings {
         .acoustic,
         key: "the key (setting key)",
         canChooseKey: true,
-        keeping: [.recordWithoutYes]
+        keeping: [.recordWithoutOptIn]
     )
 }
 
@@ -98,7 +98,7 @@ extension FindingRow {
         reason: "The person did not opt out of e-mail, so the contact does not belong in a file of opt-outs",
         remedy: "Migrate it with another action."
     )
-    static let recordWithoutYes = FindingRow(
+    static let recordWithoutOptIn = FindingRow(
         .error("acoustic.record.withoutOptIn", .consent, rule: "F9"),
         reason:
             "It is unknown whether the person wants email, and this import action could create a contact "

@@ -29,7 +29,7 @@ extension RecordFormat {
             if !problems.isEmpty { throw SettingsError(problems) }
             return [
                 SidecarFile(
-                    ending: ImportMap.ending,
+                    fileExtension: ImportMap.fileExtension,
                     title: ImportMap.title,
                     bytes: Array(ImportMap(settings).text.utf8)
                 )
@@ -60,7 +60,7 @@ struct ContactFileSettings: AdapterSettings {
         case addAndUpdate = "ADD_AND_UPDATE"
         case optOut = "OPT_OUT"
 
-        /// Whether the import may make contacts that get mail.
+        /// Whether the import may create contacts that receive mail.
         var addsContacts: Bool { self == .addOnly || self == .addAndUpdate || self == .create }
 
         /// Whether the action finds existing contacts.
@@ -149,7 +149,7 @@ struct ContactFileSettings: AdapterSettings {
             \.listType,
             default: .database,
             rule: .acoustic("F14"),
-            "What `CREATE` makes. A suppression list takes people who opted out and nobody else."
+            "What `CREATE` makes. A suppression list takes only people who opted out."
         ),
         .choice(
             "listVisibility",
@@ -195,7 +195,7 @@ struct ContactFileSettings: AdapterSettings {
         .fileEncoding(
             \.file,
             rule: .acoustic("F2"),
-            "How characters are bytes; an import is told by FILE_ENCODING and takes UTF-8 and ISO 8859-1."
+            "The character encoding. FILE_ENCODING names it to an import, which reads UTF-8 and ISO 8859-1."
         ),
         .list(
             "header",
@@ -235,8 +235,8 @@ struct ContactFileSettings: AdapterSettings {
             \.notOptedOut,
             default: .subscribed,
             rule: .acoustic("F8"),
-            "What an F in the opt-out column means: that the person wants messages, as the vendor takes it, or that nobody "
-                + "knows, where contacts were loaded without being asked."
+            "What an F in the opt-out column means: an opt-in, as the vendor treats it, or no known decision, for "
+                + "contacts that were loaded without being asked."
         ),
         .fileColumns(\.file, rule: .acoustic("F3")),
         .fileWords(\.file, rule: .acoustic("F9")),
@@ -305,7 +305,7 @@ struct ContactFileSettings: AdapterSettings {
         "Acoustic does not document what a blank cell does. Expect that an import empties the value."
     private static let email = Subscription(channel: .email, state: .unknown).key
     private static let sms = Subscription(channel: .sms, state: .unknown).key
-    /// Most UTF-16 units of a text column.
+    /// The maximum length of a text column, in UTF-16 units.
     private static let textLimit = 4000
 
     /// The column that an export contains and no import accepts.
@@ -337,7 +337,8 @@ struct ContactFileSettings: AdapterSettings {
                 ),
                 remark: notOptedOut == .subscribed ? .fileNotOptedOut : nil
             ),
-            // A date of opt-out is an opt-out regardless of other dates. The date of opt-in is often that of the import.
+            // A date of opt-out is an opt-out regardless of other dates. The date of opt-in is often that of the
+            // import.
             ContactColumn("Opted Out Date", .optOut(email)),
         ]
             + ["RECIPIENT_ID", "Email Type", "Opt In Date", "Opt In Details", "Opt Out Details"].map {
@@ -362,7 +363,8 @@ struct ContactFileSettings: AdapterSettings {
 }
 
 extension ContactFileSettings {
-    /// Returns findings about opt-outs. The import subscribes new contacts, so opt-outs need an import with its own action.
+    /// Returns findings about opt-outs. The import subscribes new contacts, so opt-outs need an import with its own
+    /// action.
     fileprivate func findings(of contact: Contact) -> [Finding] {
         let isOut = contact.saysNoToEmail
         if holdsOptOuts { return isOut ? [] : [FindingRow.recordNotOptedOut.at("subscriptions")] }
@@ -371,7 +373,7 @@ extension ContactFileSettings {
 }
 
 extension Contact {
-    /// Whether the person must get no e-mail, now or ever.
+    /// Whether the person opted out of e-mail or denied messages by e-mail.
     fileprivate var saysNoToEmail: Bool {
         subscriptions.contains {
             $0.channel == .email && $0.topic == nil && $0.state.isOptOut
@@ -385,7 +387,7 @@ extension Contact {
 /// The map file of an import.
 struct ImportMap {
     /// The file name's suffix, and a description of the file.
-    static let (ending, title) = ("map.xml", "the map file of the import")
+    static let (fileExtension, title) = ("map.xml", "the map file of the import")
 
     private let settings: ContactFileSettings
 
@@ -473,7 +475,8 @@ struct ImportMap {
         .boolean: "1", .integer: "2", .decimal: "2", .date: "3", .time: "4", .country: "5", .timestamp: "17",
     ]
 
-    /// The vendor's code of a column's type: 9 declares the system's address, 15 a number for text messages, 16 any number.
+    /// The vendor's code of a column's type: 9 declares the system's address, 15 a number for text messages, 16 any
+    /// number.
     private func type(of column: ContactColumn) -> String {
         switch column.place {
         case .identifier(let kind) where kind == .email: "9"

@@ -10,7 +10,8 @@ extension AcousticServer {
     /// How contacts are queried: one at a time, by key.
     public var reading: ContactReading? { .byKeys(atMost: 1) }
 
-    /// The call that removes a contact from the database only. The vendor's other erasure covers all data of the person.
+    /// The call that removes a contact from the database only. The vendor's other erasure covers all data of the
+    /// person.
     public var removal: JSONObject? { ["erasure": .string(Settings.Erasure.remove.rawValue)] }
 
     /// A migration writes a contact and its opt-out together. An opt-out whose contact is missing does not wait.
@@ -83,7 +84,8 @@ extension AcousticServer {
         ] + others(amount)
     }
 
-    /// Returns the maximum number of other requests, because the number of subscriptions and tags that need one is unknown.
+    /// Returns the maximum number of other requests, because the number of subscriptions and tags that need one is
+    /// unknown.
     private func others(_ amount: ServerAmount) -> [ServerWork] {
         let changes = amount[.changeSubscription]
         let joins = (settings.tagLists.isEmpty ? 0 : amount[.changeTags]) * settings.tagLists.count

@@ -41,8 +41,8 @@ extension AcousticServer {
             guard let json = exchange.outcome.reply?.json, json.object != nil else { return nil }
             return interpretConsent(exchange, json["data"])
         case .eventErrors:
-            // Only the outer frame of the reply is known. The answer is the frame's content, or the whole reply without a
-            // frame.
+            // Only the outer frame of the reply is known. The answer is the frame's content, or the whole reply without
+            // a frame.
             guard let json = exchange.outcome.reply?.json, json.object != nil || json.array != nil else { return nil }
             return Interpretation(exchange.operations) { _ in .accepted(answer: json["data"] ?? json) }
         case .channelContact:
@@ -95,8 +95,8 @@ extension AcousticServer {
         }
     }
 
-    /// Handles a server fault. It concerns this call alone. The vendor also reports malformed calls this way, so the number
-    /// of attempts is limited.
+    /// Handles a server fault. It concerns this call alone. The vendor also reports malformed calls this way, so the
+    /// number of attempts is limited.
     public func interpretException(_ exchange: Exchange<Self>, _ row: ReplyRow, memory: inout Memory)
         -> Interpretation<Self>?
     {
@@ -166,7 +166,7 @@ extension AcousticServer {
         }
     }
 
-    /// The call does not fit, so the other follows, once (S8).
+    /// Continues with the other call, once, if the first did not fit (S8).
     private func other(_ verb: Step.Verb, _ exchange: Exchange<Self>, _ finding: FindingRow, _ call: CallReply?)
         -> Interpretation<Self>
     {
@@ -231,7 +231,8 @@ extension AcousticServer {
 
     // MARK: Jobs
 
-    /// Returns the time of the next query for a job. While a caller waits for the answer, the first queries follow sooner.
+    /// Returns the time of the next query for a job. While a caller waits for the answer, the first queries follow
+    /// sooner.
     ///
     /// - Returns: Nil if a caller has waited for the job as long as the settings permit.
     private func poll(_ exchange: Exchange<Self>, for pending: Pending<Self>) -> When? {
@@ -242,10 +243,11 @@ extension AcousticServer {
         return now + pause > pending.since + .seconds(settings.jobSeconds) ? nil : .at(now + pause)
     }
 
-    /// An operation that continues at a step.
+    /// Returns the verdict of an operation that continues at a step.
     func next(_ step: Step) -> Verdict<Self> { .inProgress(step) }
 
-    /// Returns the verdict of an operation whose job is incomplete: query again, or return the job's number to the caller.
+    /// Returns the verdict of an operation whose job is incomplete: query again, or return the job's number to the
+    /// caller.
     private func unfinished(_ step: Step, _ pending: Pending<Self>, _ exchange: Exchange<Self>) -> Verdict<Self> {
         if let next = poll(exchange, for: pending) { return .inProgress(step, next) }
         var answer: JSONObject = ["id": .string(step.job ?? ""), "state": "RUNNING"]
@@ -266,7 +268,7 @@ extension AcousticServer {
         }
     }
 
-    /// A job that is ready has no status any more.
+    /// Handles the state of a job. A completed job no longer has a status.
     private func interpretErasureStatus(_ exchange: Exchange<Self>) -> Interpretation<Self>? {
         guard let data = exchange.outcome.reply?.json?["data"], data.object != nil else { return nil }
         switch data["status"]?.string?.uppercased() {
@@ -290,7 +292,8 @@ extension AcousticServer {
         }
     }
 
-    /// Handles a job that the vendor does not know. Its contacts go into another job; after three lost jobs they are rejected.
+    /// Handles a job that the vendor does not know. Its contacts go into another job; after three lost jobs they are
+    /// rejected.
     private func lost(_ exchange: Exchange<Self>) -> Interpretation<Self> {
         Interpretation(exchange.operations) { pending in
             var step = pending.step ?? Step()
@@ -345,7 +348,7 @@ extension AcousticServer {
 }
 
 extension FindingRow {
-    /// The finding with the fault's number beside it.
+    /// Returns the finding with the fault's number as the vendor's code.
     fileprivate func at(_ path: String, _ call: CallReply?) -> Finding {
         var finding = at(path)
         if let fault = call?.fault { finding.vendor = VendorReply(status: 200, code: String(fault)) }

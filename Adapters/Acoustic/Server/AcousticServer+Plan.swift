@@ -46,7 +46,7 @@ extension AcousticServer {
         ServerRequests(settings: settings, memory: memory).token()
     }
 
-    // MARK: Opt-outs of contacts that are not there
+    // MARK: Opt-outs of missing contacts
 
     /// Whether an opt-out waits until the database has its contact.
     private func isWaiting(_ pending: Pending<Self>) -> Bool { pending.step?.isAbsent == true }
@@ -67,7 +67,8 @@ extension AcousticServer {
         return .inProgress(step)
     }
 
-    /// Plans a window of opt-outs that wait for their contacts. They move back if more operations may follow the window.
+    /// Plans a window of opt-outs that wait for their contacts. They move back if more operations may follow the
+    /// window.
     private func wait(for pending: PendingOperations<Self>, at moment: Moment) -> Plan<Self> {
         guard !pending.hasMore else {
             let pause = Duration.seconds(60 + Int64(moment.chance * 3540))
@@ -77,8 +78,8 @@ extension AcousticServer {
         return .wait(until: nil, because: ServerFinding.optOutWaits.at())
     }
 
-    /// Completes an unregistration when no operation is before it, and an opt-out before an unregistration if its contact
-    /// was never created.
+    /// Completes an unregistration when no operation is before it, and an opt-out before an unregistration if its
+    /// contact was never created.
     private func settleLeft(_ pending: PendingOperations<Self>) -> Plan<Self>? {
         let unregisters = pending.all(.leave).filter { $0.operation.action == .unregister }
         guard !unregisters.isEmpty else { return nil }
@@ -104,23 +105,23 @@ extension AcousticServer {
         ServerOptions(operation).erasure ?? settings.erasure
     }
 
-    /// Whether it ends all e-mail by the vendor's own call.
+    /// Whether an operation opts out of all e-mail with the vendor's own call.
     func isOptOut(_ operation: EngagementOperation) -> Bool {
         guard case .changeSubscription(let subscription) = operation.action else { return false }
         return subscription.isOptOut(settings)
     }
 
-    /// The vendor's number of an event's contact, as far as it is known.
+    /// Returns the vendor's number of an event's contact; nil if it is unknown.
     func contactID(of pending: Pending<Self>) -> String? {
         pending.step?.contactID ?? ServerOptions(pending.operation).contactID
     }
 
-    /// Which call writes a contact first.
+    /// Returns the call that writes a contact first.
     func verb(of pending: Pending<Self>) -> Step.Verb {
         pending.step?.verb ?? (adds(pending.operation) ? .add : .update)
     }
 
-    /// Whether a contact that the database does not have is added.
+    /// Whether an operation adds its contact if the database does not have it.
     func adds(_ operation: EngagementOperation) -> Bool {
         (ServerOptions(operation).unknownContacts ?? settings.unknownContacts) == .add
     }
@@ -177,7 +178,7 @@ extension AcousticServer {
         )
     }
 
-    /// Operations of one contact that go in one call.
+    /// Returns the operations of one contact that share a call.
     static let mostTogether = 100
 
     /// Returns a request that needs the contact's address. Unless the key is the address, a query for it comes first.

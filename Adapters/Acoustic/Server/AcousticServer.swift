@@ -12,43 +12,43 @@ public struct AcousticServer: ServerAPI {
 
     /// The requests of this API.
     public enum Endpoint: String, AdapterEndpoint {
-        /// A token for all the others: a maintenance request.
+        /// Requests an access token, as a maintenance request.
         case token
-        /// A contact that may be new.
+        /// Adds a contact, or updates it if it exists.
         case addRecipient
-        /// A contact that must be there.
+        /// Updates an existing contact.
         case updateRecipient
         /// Queries a contact in the database.
         case selectRecipient
-        /// The end of all e-mail.
+        /// Opts a contact out of all e-mail.
         case optOutRecipient
         /// Removes a contact from the database.
         case removeRecipient
-        /// Events of contacts. Journaled, because a repeat would count twice.
+        /// Sends events of contacts. Journaled, because a repeated event would count twice.
         case events
-        /// A job that erases contacts.
+        /// Starts a job that erases contacts.
         case gdprErasure
         /// Starts a job that exports the vendor's data of a contact.
         case gdprAccess
-        /// Whether such a job has ended.
+        /// Queries the state of a job that erases or exports data of contacts.
         case gdprStatus
         /// Starts a job that imports a file from the account's upload directory.
         case importList
-        /// A job that writes contacts into a file of the account's download directory.
+        /// Starts a job that exports contacts to a file in the account's download directory.
         case exportList
         /// Queries the state of a job.
         case jobStatus
         /// Queries a consent.
         case readConsent
-        /// A person's yes or no on a channel.
+        /// Writes a person's consent on a channel.
         case writeConsent
         /// Queries the contact of a device.
         case channelContact
-        /// A contact that joins a contact list.
+        /// Adds a contact to a contact list.
         case addToList
         /// Creates a contact list.
         case createList
-        /// The database's columns.
+        /// Queries the database's columns.
         case listMetaData
         /// Queries events that the vendor accepted and rejected later.
         case eventErrors
@@ -64,7 +64,7 @@ public struct AcousticServer: ServerAPI {
         }
 
         public var most: Int?
-        /// The other of the two calls for a contact, because the first did not fit.
+        /// The second of the two calls for a contact, if the first did not fit.
         var verb: Verb?
         /// The vendor's number of the contact.
         var contactID: String?
@@ -74,13 +74,14 @@ public struct AcousticServer: ServerAPI {
         /// The contact's number for text messages, and whether the vendor has a consent of it.
         var phone: String?
         var hasConsent: Bool?
-        /// Whether the database lacks the contact that joins a list; whether its row is written; the number of lists joined.
+        /// Whether the database lacks the contact that joins a list; whether its row is written; the number of lists
+        /// joined.
         var isMissing: Bool?
         var isWritten: Bool?
         var lists: Int?
-        /// The job that it waits for.
+        /// The job for which the operation waits.
         var job: String?
-        /// The file that it writes.
+        /// The file that the job writes.
         var file: String?
         /// The number of jobs that the vendor no longer knew.
         var lostJobs: Int?
@@ -155,10 +156,10 @@ struct ServerOptions: Sendable {
     var unknownContacts: AcousticServerSettings.Unknown?
     /// Whether an opt-out waits for a contact that the database does not have yet. In a migration it does not.
     var optOutWaits = true
-    /// The device that a consent is of, in its two ids.
+    /// The two ids of the device to which a consent applies.
     var userID: String?
     var channelID: String?
-    /// The number that a consent is of.
+    /// The phone number to which a consent applies.
     var phone: String?
     /// The findings about the options.
     var findings: [Finding] = []
@@ -215,7 +216,7 @@ enum ServerQuestion: Sendable {
     case consent(AcousticSourceName, device: String?, phone: String?)
     /// The contact of a device.
     case channelContact(AcousticSourceName, device: String)
-    /// All data that the vendor holds of the contact. With a job's number, the result of that earlier job.
+    /// All data that the vendor stores about the contact. With a job's number, the result of that earlier job.
     case access(job: String?)
     /// The database's columns.
     case columns
@@ -327,7 +328,7 @@ struct ServerEvent: Sendable {
 
     private static func code(_ name: String) -> String { codes.first { $0.name == name }?.code ?? "17" }
 
-    /// Each has its name as a member: a list without members is refused.
+    /// Sets the content. Every event has its name as a member, because the vendor refuses an event without members.
     private mutating func set(_ code: String, _ name: String, _ members: [ServerCells.Cell]) {
         let rest = members.filter { !ScalarString.equal($0.column, "Event Name") }
         content = (code, [ServerCells.Cell(column: "Event Name", value: name)] + rest)

@@ -9,8 +9,8 @@ enum ConsentChannel: String, CaseIterable, Sendable {
 
     init?(_ channel: Channel) { self.init(rawValue: channel.rawValue) }
 
-    /// The default path of a consent on this channel. The path of push consents is confirmed. A public client uses the path of
-    /// text messages, which leaves the contact's key out.
+    /// The default path of a consent on this channel. The path of push consents is confirmed. A public client uses the
+    /// path of text messages, which leaves the contact's key out.
     var path: String {
         switch self {
         case .push: "/rest/databases/{databaseId}/consent/PUSH-{qualifier}/{key}/{destination}"
@@ -229,7 +229,8 @@ extension AcousticServerSettings {
 // MARK: Answers
 
 extension AcousticServer {
-    /// Handles the reply to a query for a consent: a caller gets the answer, and an opt-out continues if a consent exists.
+    /// Handles the reply to a query for a consent: a caller gets the answer, and an opt-out continues if a consent
+    /// exists.
     func interpretConsent(_ exchange: Exchange<Self>, _ data: JSONValue?) -> Interpretation<Self> {
         let data = data?.array?.first ?? data
         return Interpretation(exchange.operations) { pending in

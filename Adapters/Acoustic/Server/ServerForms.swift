@@ -6,7 +6,8 @@ import PatchbayModel
 enum ServerForm: Sendable {
     typealias Outcome = Result<String, ServerProblem>
 
-    /// Returns the text of a value for a column. Without a description of the column, the value's own type determines it.
+    /// Returns the text of a value for a column. Without a description of the column, the value's own type determines
+    /// it.
     static func text(_ value: AttributeValue, _ column: Column?, _ settings: AcousticServerSettings) -> Outcome {
         guard let column else { return untyped(value, settings) }
         switch column.type {

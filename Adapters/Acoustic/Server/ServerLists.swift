@@ -75,7 +75,7 @@ extension Subscription {
 }
 
 extension AcousticServerSettings {
-    /// Whether anything is held as membership of a contact list.
+    /// Whether the settings map a tag or a subscription to a contact list.
     var hasLists: Bool { !tagLists.isEmpty || !subscriptionLists.isEmpty }
 
     /// The findings about the settings of contact lists.
@@ -105,7 +105,7 @@ extension AcousticServerSettings {
 // MARK: Planning and answers
 
 extension AcousticServer {
-    /// Contact lists that an operation adds its contact to, in order.
+    /// Returns the contact lists to which an operation adds its contact, in order.
     func lists(of operation: EngagementOperation) -> [String] {
         guard settings.hasLists else { return [] }
         switch operation.action {
@@ -114,7 +114,7 @@ extension AcousticServer {
         }
     }
 
-    /// Whether something of it has to be written into the contact's row, or the row itself, before anything else.
+    /// Whether a call for the contact's row must come before the operation's other requests.
     func needsRow(_ pending: Pending<Self>) -> Bool {
         guard pending.step?.isWritten != true, isWritten(pending.operation) else { return false }
         if pending.step?.isMissing == true || lists(of: pending.operation).isEmpty { return true }
@@ -147,8 +147,8 @@ extension AcousticServer {
         }
     }
 
-    /// Handles a contact that the database does not have and that can't join a list. Its row is created first, once, if the
-    /// settings permit it.
+    /// Handles a contact that the database does not have and that can't join a list. Its row is created first, once, if
+    /// the settings permit it.
     func interpretUnknownContact(_ operations: [Pending<Self>], _ refusal: Finding) -> Interpretation<Self> {
         Interpretation(operations) { pending in
             var step = pending.step ?? Step()

@@ -135,7 +135,7 @@ struct ExportRecord: Sendable {
     let type: String
     let format: String
     let encoding: String
-    /// Contacts that were changed since then, and until then.
+    /// The start and the end of the period in which the contacts changed.
     let start: Timestamp?
     let end: Timestamp?
     let columns: [String]
@@ -184,7 +184,7 @@ struct ExportRecord: Sendable {
 }
 
 extension WireFormat<[String]> {
-    /// Elements COLUMN inside a list of their own.
+    /// COLUMN elements inside an enclosing element.
     fileprivate static let columnNames = WireFormat("COLUMN elements", schema: ["type": "object"]) {
         ["COLUMN": .array($0.map { .string($0) })]
     }

@@ -94,13 +94,13 @@ enum FaultTable: Sendable {
         let lines = rows.map { row in
             "| \(row.numbers.sorted().map(String.init).joined(separator: ", ")) | \(row.meaning) | \(row.finding.reason) | \(row.rule.number) |"
         }
-        return (["| fault | meaning | what it tells | rule |", "|---|---|---|---|"] + lines).joined(separator: "\n")
+        return (["| fault | meaning | reason | rule |", "|---|---|---|---|"] + lines).joined(separator: "\n")
     }
 }
 
 extension ReplyTable {
-    /// The meanings of the server API's replies. Two cases are handled elsewhere: the adapter renews a refused token once (S3),
-    /// and an existing or missing contact leads to the other call (S8).
+    /// The meanings of the server API's replies. Two cases are handled elsewhere: the adapter renews a refused token
+    /// once (S3), and an existing or missing contact leads to the other call (S8).
     static let acousticServer = ReplyTable(
         [.webPage(.retry, ServerFinding.page, rule: .acoustic("S45"))] + FaultTable.replies + [
             .reply(

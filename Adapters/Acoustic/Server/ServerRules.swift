@@ -131,8 +131,8 @@ enum AcousticServerRules: Sendable {
         ("S54", "The contact of a device is read by its channel: address and custom fields.", channels),
         (
             "S55",
-            "A tag or a topic may be membership of a contact list, which AddContactToContactList adds; whoever is in it already "
-                + "stays so, fault 1018 included.",
+            "A tag or a topic may be membership of a contact list, which AddContactToContactList adds; for an existing "
+                + "member this changes nothing, fault 1018 included.",
             reference
         ),
         ("S56", "No call takes a contact out of a contact list, so a removal is refused.", house),
@@ -143,12 +143,12 @@ enum AcousticServerRules: Sendable {
         ),
         (
             "S58",
-            "GetListMetaData tells the database's columns with types, values and keys; they are held against the settings.",
+            "GetListMetaData returns the database's columns with types, values and keys; the adapter compares them with the settings.",
             reference
         ),
         (
             "S59",
-            "What the vendor holds of a person is told by a job like an erasure's; when it is ready its answer is the data.",
+            "A job like that of an erasure returns the data that the vendor holds of a person.",
             gdpr
         ),
         (

@@ -237,7 +237,7 @@ public struct AcousticServerSettings: AdapterSettings {
             \.uncertainEvents,
             default: .reject,
             rule: .acoustic("S38"),
-            "What becomes of an event of which nobody knows whether the vendor took it."
+            "What to do with an event whose delivery is uncertain: reject it, or send it again."
         ),
         .integer(
             "eventsPerRequest",

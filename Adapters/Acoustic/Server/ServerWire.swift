@@ -56,7 +56,7 @@ struct AcousticTokenRequest: Sendable {
 struct RecipientRecord: Sendable {
     let settings: AcousticServerSettings
     let key: String
-    /// The address, where the call wants one and it is not the key.
+    /// The e-mail address, if the call requires it and it is not the key.
     var email: String?
     var cells: [ServerCells.Cell] = []
 
@@ -67,7 +67,7 @@ struct RecipientRecord: Sendable {
     private var address: String? { settings.isKeyedByEmail ? key : email }
     /// The key as a column. An e-mail key has an element of its own.
     private var keyColumns: [ServerCells.Cell]? { settings.isKeyedByEmail ? nil : [keyCell] }
-    /// The address that finds a contact of a database whose key it is.
+    /// The address that identifies a contact in a keyed database whose key is the address.
     private var oldEmail: String? { settings.isKeyedByEmail && settings.database == .keyed ? key : nil }
     private var allowsHTML: String? { settings.allowsHTML ? "true" : nil }
 
@@ -187,9 +187,9 @@ struct BehaviorRecord: Sendable {
 }
 
 extension WireFormat<[ServerCells.Cell]> {
-    /// Elements with NAME and VALUE, one for each column.
+    /// Elements with NAME and VALUE, one per column.
     static let cells = WireFormat("elements with NAME and VALUE", schema: ["type": "array"]) { .array($0.map(\.xml)) }
-    /// The same inside a list of their own.
+    /// The same as SYNC_FIELD elements inside an enclosing element.
     static let syncFields = WireFormat("SYNC_FIELD elements with NAME and VALUE", schema: ["type": "object"]) {
         ["SYNC_FIELD": .array($0.map(\.xml))]
     }
@@ -317,8 +317,8 @@ struct ServerRequests: Sendable {
         return isPlain ? text : "\"\(text.replacing("\"", with: "\"\""))\""
     }
 
-    /// Returns the query for an erasure job. Its address is composed from the job's number, because a link in a reply could
-    /// name another host, which would get the token.
+    /// Returns the query for an erasure job. Its address is composed from the job's number, because a link in a reply
+    /// could name another host, which would get the token.
     func status(ofErasure job: String) -> WireRequest {
         request("GET", "/rest/gdpr_jobs/\(URLText.encode(job))/status")
     }

@@ -30,15 +30,15 @@ public struct SimulatedUser: Codable, Sendable, Equatable {
     public var id: String
     /// Its channels: one per installation.
     public var channels: [String]
-    /// The installation that it was registered for.
+    /// The installation for which it was registered.
     public var installID: String
-    /// The first cache of the service: the last values written by devices, good and bad, and never deleted by time.
+    /// The first cache of the service: the last values written by devices, valid and invalid. They do not expire.
     public var cache: [String: JSONValue] = [:]
     /// Names in the first cache that make every later update fail until they are deleted.
     public var poison: [String] = []
     /// The writes that reached the second cache, oldest first.
     public var writes: [Write] = []
-    /// Updates that were answered with yes and never written, with the reasons.
+    /// Updates that were accepted and then lost, with the reasons.
     public var lost: [Loss] = []
     /// The events, oldest first.
     public var events: [SimulatedEvent] = []
@@ -69,7 +69,7 @@ public struct SimulatedUser: Codable, Sendable, Equatable {
         public var reasons: [String]
     }
 
-    /// The database's row as it is at that instant: a write shows after five minutes.
+    /// Returns the database's row at an instant. A write becomes visible after five minutes.
     public func row(at now: Instant) -> [String: JSONValue] {
         row { now - $0.at >= .seconds(300) }
     }

@@ -2,7 +2,8 @@ public import PatchbayAdapterKit
 public import PatchbayJSON
 public import PatchbayModel
 
-/// The test profile of the device API for random faults. Retries are minutes apart, and the final row is what the app set.
+/// The test profile of the device API for random faults. Retries are minutes apart, and the final row is what the app
+/// set.
 public struct AcousticScene: VendorScene {
     public typealias Simulator = AcousticSimulator
 
@@ -60,7 +61,7 @@ public struct AcousticScene: VendorScene {
     }
 
     public static func identities(of contact: String?) -> [Device.IdentityName: String] {
-        let name = contact ?? "nobody"
+        let name = contact ?? "anonymous"
         return ["acoustic.userId": "user-\(name)", "acoustic.channelId": "channel-\(name)"]
     }
 
@@ -69,7 +70,7 @@ public struct AcousticScene: VendorScene {
         account.users.map { user in
             let name = user.id.hasPrefix("user-") ? String(user.id.dropFirst(5)) : nil
             return VendorRecord(
-                name.map { VendorRecord.Person($0 == "nobody" ? nil : $0) } ?? .installation,
+                name.map { VendorRecord.Person($0 == "anonymous" ? nil : $0) } ?? .installation,
                 attributes: Dictionary(
                     user.finalRow.map { (AttributeName(rawValue: $0.key), $0.value.string ?? $0.value.text) }
                 ) { $1 },

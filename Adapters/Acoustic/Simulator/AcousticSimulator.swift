@@ -5,8 +5,8 @@ public import PatchbayModel
 /// A simulator of one account's device service, as a pure value.
 ///
 /// Like the vendor, it accepts every update that it can read, and may lose it afterwards. One bad entry loses the whole
-/// group, stays in the first cache, and breaks later updates until it is deleted or the user changes. Paths, methods and
-/// bodies follow the adapter's reference profile.
+/// group, stays in the first cache, and breaks later updates until it is deleted or the user changes. Paths, methods
+/// and bodies follow the adapter's reference profile.
 ///
 /// Where the vendor's reply is unknown, the simulator refuses: 404 for an unknown path or user, 405 for another method,
 /// 415 for another content type, 400 for another form of body.
@@ -234,7 +234,8 @@ public struct AcousticSimulator: VendorSimulator {
 
     private func isInstant(_ text: String) -> Bool { text.hasSuffix("Z") && Timestamp(text: text) != nil }
 
-    /// Returns the reason why the database would refuse an entry; nil if it would accept it or has no described columns.
+    /// Returns the reason why the database would refuse an entry; nil if it would accept it or has no described
+    /// columns.
     private func problem(_ entry: Entry) -> String? {
         guard !settings.columns.isEmpty else { return nil }
         guard let column = settings.columns[entry.key] else { return "is no column" }

@@ -47,7 +47,8 @@ struct SimulatedColumn: Sendable {
         return String(text)
     }
 
-    /// Returns the reason why an accepted value can't be queried; nil if it can. A country that is not in the list can't.
+    /// Returns the reason why an accepted value can't be queried; nil if it can. A country that is not in the list
+    /// can't.
     func unqueryable(_ value: JSONValue) -> String? {
         guard type == "country", let text = value.string else { return nil }
         let isListed = text == text.lowercased() && CountryCode(text: text) != nil

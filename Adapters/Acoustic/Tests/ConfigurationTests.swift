@@ -20,7 +20,7 @@ import Testing
         )
     }
 
-    @Test func `the example loads without a finding, and its names reach the columns`() throws {
+    @Test func `loads the example configuration without findings and maps attribute names`() throws {
         let configuration = try load()
         #expect(configuration.findings.isEmpty)
         let adapter = try #require(configuration.provider("campaign")?.adapter as? AcousticDevice)
@@ -28,9 +28,10 @@ import Testing
         #expect(adapter.settings.columns[ScalarString("Interests")]?.values == ["gardening", "poetry", "sailing"])
     }
 
-    @Test(.shows("acoustic/O1")) func `what the server owns is refused by the catalogue and by the column`() throws {
+    @Test(.shows("acoustic/O1"))
+    func `the catalogue and the column rules reject device writes to server-owned attributes`() throws {
         let configuration = try load()
-        let operation = try Bench().operation(.set("points", 7))
+        let operation = try TestDriver().operation(.set("points", 7))
         #expect(
             configuration.catalogue.ownership(of: operation, at: .device).map(\.code) == ["catalogue.attribute.owner"]
         )

@@ -16,7 +16,7 @@ import Testing
     }
 
     @Test(arguments: Conversation.all())
-    func `a conversation goes as its golden says`(_ conversation: Conversation) throws {
+    func `a conversation matches its golden`(_ conversation: Conversation) throws {
         try conversation.check(on: Self.harness.get())
     }
 
@@ -40,10 +40,11 @@ import Testing
                 ]
             ),
             secrets: .init(
-                reasonForNone: "The app's key stands in every app, and the vendor hands out ids, no token."
+                reasonForNone: "Every app contains the app key, and the vendor issues ids, not tokens."
             ),
             exemptions: [
-                // The registration that would revert the erasure is refused as well, so later operations wait for another one.
+                // The registration that would revert the erasure is refused, too, so later operations wait for another
+                // one.
                 Exemption(
                     check: "it ends with a vendor that always refuses",
                     sample: "erase-then-return",
@@ -66,7 +67,7 @@ import Testing
             ),
             Sample(
                 "acoustic-delete-then-set",
-                "A value is deleted and set again: two requests.",
+                "A value is deleted and set again, in two requests.",
                 [
                     corpus.operation(501, 0, .changeAttributes(["favourite_colour": .unset])),
                     corpus.operation(501, 1, .changeAttributes(["favourite_colour": .set("blue")])),
@@ -74,7 +75,7 @@ import Testing
             ),
             Sample(
                 "acoustic-whole-screen",
-                "What a screen changed, values and deletes, leaves at once as one group of each.",
+                "The changes of one screen are sent at once, as one group of values and one of deletes.",
                 [
                     corpus.operation(502, 0, group: "screen-9", .changeAttributes([.city: .set("Turku")])),
                     corpus.operation(
@@ -117,7 +118,7 @@ import Testing
             ),
             Sample(
                 "acoustic-ids-given",
-                "The app hands over the ids that the vendor's own SDK got.",
+                "The app passes the ids that the vendor's own SDK received.",
                 startsAfresh: true,
                 [corpus.operation(505, 0, contact: nil, .registerDevice(Fixture.adopted))]
             ),

@@ -10,9 +10,9 @@ import Testing
 @Suite("Acoustic events") struct EventTests {
     /// Returns the event that is sent for an action.
     private func event(_ action: Action, options: JSONObject = [:], _ settings: JSONObject = [:]) throws -> JSONValue {
-        let bench = try Bench.ready(settings)
-        bench.capture(action, at: 0, options: options)
-        return try #require(bench.transmission(at: 0, flush: true).request.json?["events"]?[0])
+        let driver = try TestDriver.ready(settings)
+        driver.capture(action, at: 0, options: options)
+        return try #require(driver.transmission(at: 0, flush: true).request.json?["events"]?[0])
     }
 
     private func words(_ event: JSONValue) -> String {
@@ -88,108 +88,110 @@ import Testing
         ),
         arguments: pairs
     )
-    func `each kind has the vendor's type and name`(_ row: Row) throws {
+    func `encodes each kind of event with the vendor's type and name`(_ row: Row) throws {
         let event = try event(row.action, options: row.options)
         #expect(words(event) == row.words)
         #expect(event["timestamp"] == "2031-03-09T07:05:11.042Z")
     }
 
-    @Test(.shows("acoustic/E1")) func `a blank name is refused`() throws {
-        let bench = try Bench.ready()
-        #expect(bench.words(.event(" ")) == ["error event.name"])
-        #expect(bench.words(.track(.messageViewed(messageID: ""))) == ["error event.name"])
+    @Test(.shows("acoustic/E1")) func `rejects a blank event name`() throws {
+        let driver = try TestDriver.ready()
+        #expect(driver.words(.event(" ")) == ["error event.name"])
+        #expect(driver.words(.track(.messageViewed(messageID: ""))) == ["error event.name"])
     }
 
-    @Test(.shows("acoustic/E3")) func `a place has the vendor's names alone`() throws {
-        let bench = try Bench.ready()
-        #expect(bench.words(.event("arrived"), options: ["type": "geofence"]) == ["error event.pair"])
-        #expect(bench.words(.event("x"), options: ["type": "application"]) == ["warning option.invalid"])
-        #expect(bench.words(.event("x"), options: ["colour": "blue"]) == ["warning option.unknown"])
+    @Test(.shows("acoustic/E3")) func `location events accept only the vendor's names`() throws {
+        let driver = try TestDriver.ready()
+        #expect(driver.words(.event("arrived"), options: ["type": "geofence"]) == ["error event.pair"])
+        #expect(driver.words(.event("x"), options: ["type": "application"]) == ["warning option.invalid"])
+        #expect(driver.words(.event("x"), options: ["colour": "blue"]) == ["warning option.unknown"])
     }
 
-    @Test(.shows("acoustic/E5")) func `a nested attribute is left out, with a warning`() throws {
+    @Test(.shows("acoustic/E5")) func `omits a nested attribute and warns`() throws {
         let action = Action.event("order", ["total": 7, "lines": .list([1, 2]), "to": .object(["city": "x"])])
-        #expect(try Bench.ready().words(action) == ["warning event.nested", "warning event.nested"])
+        #expect(try TestDriver.ready().words(action) == ["warning event.nested", "warning event.nested"])
         #expect(words(try event(action)) == "custom/order total=7")
     }
 
     @Test(.shows("acoustic/E6", "acoustic/E7", "acoustic/P1"))
-    func `campaign and mailing come from the push, or the app`() throws {
+    func `takes campaign and mailing id from the push message or the app's options`() throws {
         let push = try event(.track(.push(.tapped, payload: Fixture.push)))
         #expect(push["attribution"] == "SpringPromo" && push["mailingId"] == "990017")
         let own = try event(.event("x"), options: ["attribution": "Autumn", "mailingId": 7])
         #expect(own["attribution"] == "Autumn" && own["mailingId"] == 7)
         #expect(
-            try Bench.ready().words(.track(.push(.tapped, payload: Corpus.foreignPush))) == ["foreign push.foreign"]
+            try TestDriver.ready().words(.track(.push(.tapped, payload: Corpus.foreignPush))) == [
+                "foreign push.foreign"
+            ]
         )
     }
 
     @Test(.shows("acoustic/E7"), arguments: [#""spring""#, #""""#, "7.5", "true", #"["a"]"#])
-    func `a mailing id that is no number stays behind`(_ mailing: String) throws {
+    func `omits a mailing id that is not a number and warns`(_ mailing: String) throws {
         let options: JSONObject = ["mailingId": try JSONValue(parsing: mailing)]
-        #expect(try Bench.ready().words(.event("x"), options: options) == ["warning event.mailing"])
+        #expect(try TestDriver.ready().words(.event("x"), options: options) == ["warning event.mailing"])
         #expect(try event(.event("x"), options: options)["mailingId"] == nil)
     }
 
-    @Test(.shows("acoustic/E10")) func `a session without its length is told`() throws {
-        #expect(try Bench.ready().words(.track(.sessionEnded)) == ["warning event.sessionLength"])
+    @Test(.shows("acoustic/E10")) func `warns about a session end without a length`() throws {
+        #expect(try TestDriver.ready().words(.track(.sessionEnded)) == ["warning event.sessionLength"])
     }
 
     @Test(.shows("acoustic/P3", "acoustic/P4", "acoustic/P5", "acoustic/P6"))
-    func `what a device can't report is refused`() throws {
-        let bench = try Bench.ready()
-        #expect(bench.words(.track(.push(.received, payload: Fixture.push))) == ["error push.silent"])
-        #expect(bench.words(.track(.push(.dismissed, payload: Fixture.push))) == ["error push.silent"])
-        #expect(bench.words(.push(.subscribed, topic: "news")) == ["error subscription.topic"])
-        #expect(bench.words(.push(.unknown)) == ["error subscription.unknown"])
-        #expect(bench.words(.push(.suspended)) == ["warning subscription.paused"])
+    func `rejects events and subscriptions that a device cannot report`() throws {
+        let driver = try TestDriver.ready()
+        #expect(driver.words(.track(.push(.received, payload: Fixture.push))) == ["error push.silent"])
+        #expect(driver.words(.track(.push(.dismissed, payload: Fixture.push))) == ["error push.silent"])
+        #expect(driver.words(.push(.subscribed, topic: "news")) == ["error subscription.topic"])
+        #expect(driver.words(.push(.unknown)) == ["error subscription.unknown"])
+        #expect(driver.words(.push(.suspended)) == ["warning subscription.paused"])
         let email = Action.changeSubscription(Subscription(channel: .email, state: .subscribed))
-        #expect(bench.words(email) == ["error subscription.channel"])
+        #expect(driver.words(email) == ["error subscription.channel"])
         let evident = Action.changeSubscription(Subscription(channel: .push, state: .subscribed, source: "form"))
-        #expect(bench.words(evident) == ["warning subscription.details"])
+        #expect(driver.words(evident) == ["warning subscription.details"])
     }
 
     @Test(.shows("acoustic/E8", "acoustic/E12")) func `events wait for the interval, a flush or a full request`() throws
     {
-        let bench = try Bench.ready()
-        bench.capture(.event("first"), at: 100)
-        bench.capture(.event("second"), at: 200)
-        #expect(bench.due(at: 200) == 100 + 1200)
-        #expect(bench.reason(at: 200) == "acoustic.wait.interval")
-        #expect(try bench.exchange(at: 1300).words == "POST events custom/first custom/second")
-        let flushed = try Bench.ready()
+        let driver = try TestDriver.ready()
+        driver.capture(.event("first"), at: 100)
+        driver.capture(.event("second"), at: 200)
+        #expect(driver.due(at: 200) == 100 + 1200)
+        #expect(driver.reason(at: 200) == "acoustic.wait.interval")
+        #expect(try driver.exchange(at: 1300).words == "POST events custom/first custom/second")
+        let flushed = try TestDriver.ready()
         flushed.capture(.event("first"), at: 100)
         #expect(flushed.due(at: 200, flush: true) == 200)
-        let small = try Bench.ready(["eventsPerRequest": 2, "eventMinutes": 15])
+        let small = try TestDriver.ready(["eventsPerRequest": 2, "eventMinutes": 15])
         for name in ["a", "b", "c"] { small.capture(.event(name), at: 0) }
         #expect(try small.exchange(at: 0).words == "POST events custom/a custom/b")
         #expect(small.due(at: 0) == 900)
     }
 
-    @Test(.shows("acoustic/E8")) func `an urgent event takes all along`() throws {
-        let bench = try Bench.ready()
-        bench.capture(.event("calm"), at: 0)
-        bench.capture(.event("urgent"), at: 5, options: ["immediate": true])
-        #expect(try bench.exchange(at: 5).words == "POST events custom/calm custom/urgent")
+    @Test(.shows("acoustic/E8")) func `an immediate event is sent together with all waiting events`() throws {
+        let driver = try TestDriver.ready()
+        driver.capture(.event("calm"), at: 0)
+        driver.capture(.event("urgent"), at: 5, options: ["immediate": true])
+        #expect(try driver.exchange(at: 5).words == "POST events custom/calm custom/urgent")
     }
 
-    @Test(.shows("acoustic/E9")) func `what nobody may ever see is told so`() throws {
-        let bench = try Bench.ready()
-        let custom = bench.capture(.event("x"), at: 0)
-        let session = bench.capture(.track(.sessionStarted), at: 0)
-        try bench.exchange(at: 0, flush: true)
-        #expect(bench.summary(custom) == "accepted event.unseen")
-        #expect(bench.summary(session) == "accepted event.taken")
+    @Test(.shows("acoustic/E9")) func `reports that the vendor may never show an event`() throws {
+        let driver = try TestDriver.ready()
+        let custom = driver.capture(.event("x"), at: 0)
+        let session = driver.capture(.track(.sessionStarted), at: 0)
+        try driver.exchange(at: 0, flush: true)
+        #expect(driver.summary(custom) == "accepted event.unseen")
+        #expect(driver.summary(session) == "accepted event.taken")
     }
 
-    @Test(.shows("acoustic/Q6", "acoustic/G3")) func `a refused event falls alone`() throws {
-        let bench = try Bench.ready()
-        let ids = (0..<5).map { bench.capture(.event("event-\($0)"), at: 0) }
-        for second in 0..<20 where !bench.pending.isEmpty {
-            let isBad = try bench.transmission(at: second, flush: true).request.words.contains("event-3")
-            try bench.exchange(at: second, flush: true, reply(isBad ? 400 : 200))
+    @Test(.shows("acoustic/Q6", "acoustic/G3")) func `rejects only the event that the vendor refuses`() throws {
+        let driver = try TestDriver.ready()
+        let ids = (0..<5).map { driver.capture(.event("event-\($0)"), at: 0) }
+        for second in 0..<20 where !driver.pending.isEmpty {
+            let isBad = try driver.transmission(at: second, flush: true).request.words.contains("event-3")
+            try driver.exchange(at: second, flush: true, reply(isBad ? 400 : 200))
         }
-        #expect(ids.map { bench.summary($0) == "rejected event.refused" } == [false, false, false, true, false])
-        #expect(bench.pending.isEmpty)
+        #expect(ids.map { driver.summary($0) == "rejected event.refused" } == [false, false, false, true, false])
+        #expect(driver.pending.isEmpty)
     }
 }

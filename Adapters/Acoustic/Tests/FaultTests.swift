@@ -9,7 +9,8 @@ import Testing
 
 @testable import PatchbayAcoustic
 
-/// Runs the real engine with random crashes and faults, and checks that the vendor holds the app's latest values at the end.
+/// Runs the real engine with random crashes and faults, and checks that the vendor holds the app's latest values at the
+/// end.
 @Suite("Acoustic under faults") struct FaultTests {
     private static let columns: JSONObject = [
         "City": ["type": "text"], "Visits": ["type": "numeric"],
@@ -17,13 +18,13 @@ import Testing
     ]
     private static let seeds = stride(from: 1 as UInt64, to: 81, by: 20).map { Array($0..<($0 + 20)) }
 
-    @Test(arguments: seeds) func `the vendor holds in the end what the app said last`(_ seeds: [UInt64]) throws {
+    @Test(arguments: seeds) func `the vendor ends up with the app's latest values`(_ seeds: [UInt64]) throws {
         for seed in seeds {
             let vendor = SimulatedVendor(
                 try AcousticSimulator(settings: ["columns": .object(Self.columns), "updatesPerMinute": 100_000])
             )
             let adapter = try AcousticDevice(
-                settings: Bench.settings([
+                settings: TestDriver.settings([
                     "columns": .object(Self.columns), "attributeNames": [:], "registration": "requested",
                     "tagsColumn": "Tags",
                 ])
@@ -65,39 +66,39 @@ import Testing
 
     private func check(_ run: FaultSimulation, _ vendor: SimulatedVendor) {
         guard let account = vendor.state(as: AcousticAccount.self) else { return run.expect(false, "no state") }
-        for violation in account.violations { run.expect(false, "the vendor's rules: \(violation.what)") }
-        run.expect(account.users.count <= 1, "\(account.users.count) users were made for one installation")
+        for violation in account.violations { run.expect(false, "rule violated: \(violation.what)") }
+        run.expect(account.users.count <= 1, "\(account.users.count) users were created for one installation")
         guard let user = account.users.first else { return }
         run.expect(user.lost.isEmpty, "the vendor lost \(user.lost.flatMap(\.columns))")
-        var wanted: [String: JSONValue] = [:]
+        var expected: [String: JSONValue] = [:]
         var tags: Set<PatchbayModel.Tag> = []
         for operation in run.acknowledged {
             switch operation.action {
             case .changeAttributes(let changes):
                 for (name, change) in changes {
                     guard case .set(let value) = change else {
-                        wanted[name.rawValue] = nil
+                        expected[name.rawValue] = nil
                         continue
                     }
-                    wanted[name.rawValue] = value.json
+                    expected[name.rawValue] = value.json
                 }
             case .changeTags(let change): tags = change.applied(to: tags)
             default: break
             }
         }
-        if !tags.isEmpty { wanted["Tags"] = .string(tags.sorted().map(\.rawValue).joined(separator: ";")) }
-        run.expect(user.finalRow == wanted, "the vendor holds \(user.finalRow), the app said \(wanted)")
-        let said = Set(
+        if !tags.isEmpty { expected["Tags"] = .string(tags.sorted().map(\.rawValue).joined(separator: ";")) }
+        run.expect(user.finalRow == expected, "the vendor holds \(user.finalRow), expected \(expected)")
+        let eventNames = Set(
             run.acknowledged.compactMap { operation -> String? in
                 if case .track(.custom(let name, _)) = operation.action { name } else { nil }
             }
         )
-        run.expect(said.isSubset(of: Set(user.events.map(\.name))), "an event got lost")
+        run.expect(eventNames.isSubset(of: Set(user.events.map(\.name))), "an event was lost")
     }
 
-    @Test func `an outage of a week stops nobody`() throws {
+    @Test func `delivers all operations after a one-week outage`() throws {
         let world = try VirtualWorld()
-        let adapter = try AcousticDevice(settings: Bench.settings())
+        let adapter = try AcousticDevice(settings: TestDriver.settings())
         try world.start(RoutingPlan(providers: [.init(name: "a", adapter: adapter, mode: .live)]))
         world.network = { _ in .outcome(.failed(TransportFailure(.notSent, "hostNotFound"))) }
         try world.capture(.registerDevice(Fixture.adopted))

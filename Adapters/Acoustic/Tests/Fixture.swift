@@ -2,7 +2,7 @@ import PatchbayJSON
 import PatchbayModel
 import PatchbayTesting
 
-/// The account of all tests.
+/// The account that all tests use.
 enum Fixture {
     /// The database: a column for each attribute of the corpus, and columns that no device may write.
     static let columns: JSONObject = [
@@ -33,7 +33,7 @@ enum Fixture {
         "shipping_country": "ShippingCountry", "interests": "Interests",
     ]
 
-    /// A configuration's settings, with more or other ones.
+    /// Returns a configuration's settings with changed or additional members.
     static func settings(_ more: JSONObject = [:]) -> JSONObject {
         var settings: JSONObject = [
             "baseUrl": "https://mobile-sdk-lib-eu-1.brilliantcollector.com/3.0", "appKey": "gcb4hVDsXq",
@@ -43,12 +43,12 @@ enum Fixture {
         return settings
     }
 
-    /// A push as this vendor sends it.
+    /// The payload of a push message from this vendor.
     static let push: JSONObject = [
         "aps": ["alert": "Spring sale"], "mce": ["attribution": "SpringPromo", "mailingId": "990017"],
     ]
 
-    /// A phone whose ids the app knows.
+    /// A device whose ids the app passes.
     static var adopted: Device {
         var device = Corpus.phone
         device.identities = ["acoustic.userId": "user-from-sdk", "acoustic.channelId": "channel-from-sdk"]

@@ -33,7 +33,7 @@ import Testing
         }
     }
 
-    /// A map file of these columns, one a line from line 8.
+    /// Returns a map file with these columns, one per line, starting at line 8.
     private func map(
         _ columns: [String],
         action: String = "ADD_ONLY",
@@ -63,7 +63,7 @@ import Testing
 
     private static let names = ["Läufer & <Co>", "Tier \"A\"", "Points", "Seen at", "Labels", "City 2", "Wünsche]]>"]
 
-    /// Settings by which files are written, of a number each.
+    /// Returns settings for writing a file; each number gives another combination.
     private static func settings(_ number: Int) -> JSONObject {
         var places: [(String, JSONValue)] = []
         for (place, name) in names.enumerated() where number >> place & 1 == 1 {
@@ -91,7 +91,7 @@ import Testing
     }
 
     @Test(.shows("acoustic/F11"))
-    func `a map file is read as it was written, and its file as one with a header`() throws {
+    func `reads a written map file back, and its data file like one with a header`() throws {
         var rows = 0
         for step in 0..<24 {
             let number = step * 11 % 128
@@ -128,7 +128,7 @@ import Testing
     // MARK: Map files of other tools
 
     @Test(.shows("acoustic/F3", "acoustic/F11"))
-    func `columns are named by their places, whatever the header line says`() throws {
+    func `names columns by their index, regardless of the header line`() throws {
         let map = map(
             [
                 column(2, "MemberNo"), column(1, " City "), column(3, "Notes", "<INCLUDE>false</INCLUDE>"),
@@ -159,9 +159,10 @@ import Testing
             ("OPT_OUT", ""), ("CREATE", "<LIST_TYPE>13</LIST_TYPE>"),
         ]
     )
-    func `a file of opt-outs, or of people who get nothing, is a no in each row`(_ action: String, _ info: String)
-        throws
-    {
+    func `reads each row of a file of opt-outs or suppressed people as an opt-out`(
+        _ action: String,
+        _ info: String
+    ) throws {
         let columns = [column(1, "CustomerId"), column(2, "Opted Out", "<INCLUDE>false</INCLUDE>")]
         let settings = try settings(map(columns, action: action, info: info))
         let records = try read(Array("c-1|F\nc-2|\nc-3|T\nc-4|U\n".utf8), settings)
@@ -173,7 +174,7 @@ import Testing
     }
 
     @Test(.shows("acoustic/F8", "acoustic/F10"))
-    func `what a person wants is read, even where an import leaves it out`() throws {
+    func `reads consent columns even if the import excludes them`() throws {
         let columns = [
             column(1, "CustomerId"), column(2, "Opted Out", "<INCLUDE>false</INCLUDE>"),
             column(3, "CONSENT_STATUS_CODE", "<IS_CONSENT>true</IS_CONSENT>"),
@@ -186,7 +187,7 @@ import Testing
     }
 
     @Test(.shows("acoustic/F11"))
-    func `what settings say counts more, and types come from columns that are made`() throws {
+    func `explicit settings override the map file, which supplies the types of new columns`() throws {
         let made = """
             <COLUMNS><COLUMN><NAME>Member</NAME><TYPE>0</TYPE><KEY_COLUMN>true</KEY_COLUMN></COLUMN>\
             <COLUMN><NAME>Points</NAME><TYPE>2</TYPE></COLUMN><COLUMN><NAME>Seen</NAME><TYPE>3</TYPE></COLUMN></COLUMNS>
@@ -211,7 +212,7 @@ import Testing
     }
 
     @Test(.shows("acoustic/F2"))
-    func `a map file may be of one byte a character, if it says so`() throws {
+    func `reads a map file in ISO-8859-1 if it declares the encoding`() throws {
         let text =
             "<?xml version='1.0' encoding='ISO-8859-1'?>"
             + map([column(1, "CustomerId"), column(2, "Größe")])
@@ -228,7 +229,7 @@ import Testing
     // MARK: Errors
 
     @Test(.shows("acoustic/F11"))
-    func `the vendor's own number finds a contact only for whom says so`() throws {
+    func `finds contacts by RECIPIENT_ID only if the settings map it`() throws {
         let columns = [column(1, "RECIPIENT_ID"), column(2, "Email")]
         let flag = "<USE_RECIPIENT_ID>true</USE_RECIPIENT_ID>"
         #expect(
@@ -255,12 +256,12 @@ import Testing
             (deep, "acoustic.map.form  1"), (String(repeating: " ", count: 1 << 21), "acoustic.map.form  1"),
         ]
     )
-    func `what is no map file is refused with its place`(_ text: String, _ problem: String) {
+    func `rejects a file that is not a map file and reports the position`(_ text: String, _ problem: String) {
         #expect(problems(text) == [problem])
     }
 
     @Test(.shows("acoustic/F11"))
-    func `every problem of a map file is told at once, with its line and a remedy`() {
+    func `reports all problems of a map file at once, each with its line and a remedy`() {
         let columns = [
             column(0, "CustomerId"), column(2, "City"), column(2, "Town"), "<INDEX>x</INDEX><NAME>city</NAME>",
             "<NAME>Other</NAME><INCLUDE>perhaps</INCLUDE>", "<INDEX>6</INDEX>",

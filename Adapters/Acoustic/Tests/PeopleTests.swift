@@ -10,11 +10,11 @@ import Testing
 @testable import PatchbayAcoustic
 @testable import PatchbayAcousticServer
 
-/// An installation before the simulated device service.
+/// An installation connected to the simulated device service.
 private typealias Driver = AdapterTestDriver<AcousticDevice, AcousticSimulator>
 
 extension AdapterTestDriver<AcousticDevice, AcousticSimulator> {
-    /// Creates an installation with the fixture's columns, whose account knows the ids that the app gives.
+    /// Creates an installation with the fixture's columns, whose account knows the ids that the app passes.
     fileprivate static func make(_ settings: JSONObject = [:]) throws -> Driver {
         try Driver(
             settings: Fixture.settings(settings),
@@ -39,7 +39,7 @@ extension AdapterTestDriver<AcousticDevice, AcousticSimulator> {
     }
 
     /// Logs a person in and passes that person's ids.
-    private func arrive(_ person: String, _ driver: Driver) {
+    private func logInWithIDs(_ person: String, _ driver: Driver) {
         driver.capture(.logIn(person))
         driver.capture(device(of: person))
     }
@@ -51,45 +51,45 @@ extension AdapterTestDriver<AcousticDevice, AcousticSimulator> {
 
     // MARK: Person isolation
 
-    @Test(.shows("acoustic/I10")) func `what waits for one person is sent under that person's ids`()
+    @Test(.shows("acoustic/I10")) func `sends pending operations under the ids of the person who captured them`()
         throws
     {
         let driver = try Driver.make()
-        driver.capture(device(of: "house"))
+        driver.capture(device(of: "shared"))
         driver.capture(.logIn("anna"))
         driver.goOffline()
         let hers = [driver.capture(.set("City", "Anna's town")), driver.capture(.event("Anna's event"))]
         driver.advance(by: .seconds(5))
-        arrive("bert", driver)
+        logInWithIDs("bert", driver)
         let his = [driver.capture(.set("City", "Bert's town")), driver.capture(.event("Bert's event"))]
         driver.goOnline()
         driver.drain()
         #expect((hers + his).allSatisfy { driver.outcome(of: $0)?.isAccepted == true })
         for sent in driver.requests(of: "u-bert") { #expect(!sent.body.text.contains("Anna")) }
-        for sent in driver.requests(of: "u-house") { #expect(!sent.body.text.contains("Bert")) }
+        for sent in driver.requests(of: "u-shared") { #expect(!sent.body.text.contains("Bert")) }
         #expect(driver.reached == ["u-bert"])
     }
 
-    @Test(.shows("acoustic/I9")) func `what a person captured before any ids is not sent under another person's`()
+    @Test(.shows("acoustic/I9")) func `rejects operations captured without ids when another person's ids arrive`()
         throws
     {
         let driver = try Driver.make()
         driver.capture(.logIn("anna"))
         let hers = driver.capture(.set("City", "Anna's town"))
         let optOut = driver.capture(.push(.unsubscribed))
-        arrive("bert", driver)
+        logInWithIDs("bert", driver)
         driver.drain()
         #expect(summaries(driver, [hers, optOut]) == ["rejected ids.person", "rejected optOut.kept"])
         #expect(driver.sent.allSatisfy { !$0.body.text.contains("Anna") })
-        // The person's opt-out is known when she returns with her ids.
-        arrive("anna", driver)
+        // The opt-out applies when the person returns with her ids.
+        logInWithIDs("anna", driver)
         driver.drain()
         #expect(driver.reached.isEmpty)
     }
 
-    @Test(.shows("acoustic/I9")) func `a person without ids waits while the ids are another person's`() throws {
+    @Test(.shows("acoustic/I9")) func `holds back operations while only another person's ids are known`() throws {
         let driver = try Driver.make()
-        arrive("anna", driver)
+        logInWithIDs("anna", driver)
         driver.capture(.logIn("bert"))
         let his = driver.capture(.set("City", "Bert's town"))
         driver.drain(atMost: .seconds(86_400))
@@ -102,7 +102,7 @@ extension AdapterTestDriver<AcousticDevice, AcousticSimulator> {
 
     @Test func `the engine does not register the next person with the ids of a person who denied the profile`() throws {
         let driver = try Driver.make()
-        arrive("anna", driver)
+        logInWithIDs("anna", driver)
         driver.capture(.setConsent(Consent(purpose: .profile, state: .denied)))
         driver.capture(.logIn("bert"))
         let town = driver.capture(.set("City", "Bert's town"))
@@ -115,37 +115,37 @@ extension AdapterTestDriver<AcousticDevice, AcousticSimulator> {
         for sent in driver.requests(of: "u-anna") { #expect(!sent.body.text.contains("Bert")) }
     }
 
-    @Test func `what is captured after a log-out does not go under the ids of the person who left`() throws {
+    @Test func `does not send operations after a log-out under the former person's ids`() throws {
         let driver = try Driver.make()
-        arrive("anna", driver)
+        logInWithIDs("anna", driver)
         driver.capture(.switchContact(ContactSwitch(.logOut)))
         let late = [
             driver.capture(.set("City", "Another person's town")), driver.capture(.event("Another person's event")),
         ]
         driver.drain()
         #expect(!driver.sent.contains { $0.body.text.contains("Another person") })
-        arrive("bert", driver)
+        logInWithIDs("bert", driver)
         driver.drain()
         #expect(late.allSatisfy { driver.outcome(of: $0)?.isAccepted == true })
         for sent in driver.requests(of: "u-anna") { #expect(!sent.body.text.contains("Another person")) }
     }
 
-    @Test(.shows("acoustic/I9")) func `who leaves before the ids came is not waited for`() throws {
+    @Test(.shows("acoustic/I9")) func `rejects operations of a person who logs out before the ids arrive`() throws {
         let driver = try Driver.make()
-        arrive("anna", driver)
+        logInWithIDs("anna", driver)
         driver.capture(.logIn("bert"))
         let his = driver.capture(.event("Bert's event"))
-        arrive("anna", driver)
+        logInWithIDs("anna", driver)
         driver.drain()
         #expect(summaries(driver, [his]) == ["rejected ids.person"])
         #expect(driver.pendingCount == 0)
     }
 
-    @Test(.shows("acoustic/I9")) func `a log-in and an opt-in that another log-in overtakes are not carried out`()
+    @Test(.shows("acoustic/I9")) func `rejects an opt-in that another person's log-in overtakes`()
         throws
     {
         let driver = try Driver.make()
-        driver.capture(device(of: "house", allowsPush: false))
+        driver.capture(device(of: "shared", allowsPush: false))
         driver.goOffline()
         let logIn = driver.capture(.logIn("anna"))
         driver.capture(.set("City", "Anna's town"))
@@ -153,7 +153,7 @@ extension AdapterTestDriver<AcousticDevice, AcousticSimulator> {
         let second = driver.capture(.logIn("bert"))
         driver.goOnline()
         driver.drain()
-        // The first log-in was settled at once, because it needs no request.
+        // The first log-in completed at once, because it needs no request.
         #expect(
             summaries(driver, [logIn, optIn, second]) == [
                 "unchanged logIn.backEnd", "rejected person.left", "unchanged logIn.backEnd",
@@ -162,19 +162,19 @@ extension AdapterTestDriver<AcousticDevice, AcousticSimulator> {
         #expect(driver.reached.isEmpty)
     }
 
-    @Test func `ids without a person serve everybody`() throws {
+    @Test func `ids registered without a person are used for every person`() throws {
         let driver = try Driver.make()
-        driver.capture(device(of: "house"))
+        driver.capture(device(of: "shared"))
         for person in ["anna", "bert"] {
             driver.capture(.logIn(person))
             #expect(driver.deliver(.set("City", .string(person)))?.isAccepted == true)
         }
-        #expect(driver.state.users.map(\.id) == ["u-house"])
+        #expect(driver.state.users.map(\.id) == ["u-shared"])
     }
 
-    @Test func `tags of one person are not written for another whose log-in never came`() throws {
+    @Test func `does not write one person's tags for another person without a log-in`() throws {
         let driver = try Driver.make(["tagsColumn": "Tags"])
-        driver.capture(device(of: "house"))
+        driver.capture(device(of: "shared"))
         driver.contact = "anna"
         #expect(driver.deliver(.add("music"))?.isAccepted == true)
         driver.contact = "bert"
@@ -184,9 +184,9 @@ extension AdapterTestDriver<AcousticDevice, AcousticSimulator> {
 
     // MARK: Opt-outs
 
-    @Test(.shows("acoustic/P7")) func `an opt-out leaves at once, and replaces an opt-in before it`() throws {
+    @Test(.shows("acoustic/P7")) func `sends an opt-out at once and supersedes an earlier opt-in`() throws {
         let driver = try Driver.make()
-        driver.capture(device(of: "house"))
+        driver.capture(device(of: "shared"))
         driver.capture(.event("calm"))
         driver.capture(.set("City", "Turku"))
         let (optIn, optOut) = (driver.capture(.push(.subscribed)), driver.capture(.push(.unsubscribed)))
@@ -209,45 +209,45 @@ extension AdapterTestDriver<AcousticDevice, AcousticSimulator> {
         #expect(driver.reached.isEmpty)
     }
 
-    @Test(.shows("acoustic/P7")) func `an opt-out that failed is repeated before the next person's ids are taken`()
+    @Test(.shows("acoustic/P7")) func `retries a failed opt-out before it uses the next person's ids`()
         throws
     {
         let driver = try Driver.make()
-        arrive("anna", driver)
+        logInWithIDs("anna", driver)
         driver.drain()
         driver.nextOutcomes = [.replied(WireResponse(500))]
         let optOut = driver.capture(.push(.unsubscribed))
-        arrive("bert", driver)
+        logInWithIDs("bert", driver)
         driver.drain()
         #expect(driver.outcome(of: optOut)?.isAccepted == true && driver.reached == ["u-bert"])
     }
 
     @Test(.shows("acoustic/P8"), arguments: [true, false])
-    func `push is reported as disabled until the person allows it, whatever comes first`(isDeviceFirst: Bool) throws {
+    func `reports push as disabled until the person consents, in any order of operations`(isDeviceFirst: Bool) throws {
         let driver = try Driver.make()
         driver.requiredConsent = [.messaging]
         driver.restart()
         if isDeviceFirst { driver.capture(.registerDevice(Corpus.phone)) }
-        arrive("bert", driver)
+        logInWithIDs("bert", driver)
         driver.drain()
         #expect(driver.state.users.first?.mayPush == false && driver.pendingCount == 0)
     }
 
-    @Test func `an opt-out outlives other people and their registrations`() throws {
+    @Test func `keeps an opt-out across other persons' log-ins and registrations`() throws {
         let driver = try Driver.make()
-        arrive("anna", driver)
+        logInWithIDs("anna", driver)
         driver.capture(.push(.unsubscribed))
-        arrive("bert", driver)
+        logInWithIDs("bert", driver)
         driver.drain()
         #expect(driver.reached == ["u-bert"])
-        arrive("anna", driver)
+        logInWithIDs("anna", driver)
         driver.drain()
         #expect(driver.reached.isEmpty)
         driver.deliver(.push(.subscribed))
         #expect(driver.reached == ["u-anna"])
     }
 
-    @Test func `a registration does not tell of push while an opt-out waits`() throws {
+    @Test func `a registration does not report push as enabled while an opt-out is pending`() throws {
         let driver = try Driver(
             settings: Fixture.settings(["registration": "requested"]),
             account: ["columns": .object(Fixture.columns)]
@@ -261,9 +261,9 @@ extension AdapterTestDriver<AcousticDevice, AcousticSimulator> {
         #expect(driver.reached.isEmpty)
     }
 
-    @Test(.shows("acoustic/L4")) func `an erasure ends push before the ids are forgotten`() throws {
+    @Test(.shows("acoustic/L4")) func `an erasure reports push as disabled before the ids are forgotten`() throws {
         let driver = try Driver.make()
-        arrive("anna", driver)
+        logInWithIDs("anna", driver)
         driver.capture(device(of: "anna", allowsPush: false))
         driver.capture(device(of: "anna"))
         driver.drain()
@@ -272,16 +272,17 @@ extension AdapterTestDriver<AcousticDevice, AcousticSimulator> {
         driver.drain()
         #expect(summaries(driver, [erasure]) == ["accepted erase.backEnd"])
         #expect(driver.reached.isEmpty && driver.memory.ids == nil && driver.memory.person.isEmpty)
-        arrive("anna", driver)
+        logInWithIDs("anna", driver)
         driver.drain()
         #expect(driver.reached == ["u-anna"])
     }
 
-    // MARK: Leaving
+    // MARK: Unregistration
 
-    @Test(.shows("acoustic/L3")) func `the unregister is the last request and names what the vendor knows`() throws {
+    @Test(.shows("acoustic/L3")) func `unregisters with the last request, under the ids that the vendor knows`() throws
+    {
         let driver = try Driver.make()
-        arrive("anna", driver)
+        logInWithIDs("anna", driver)
         driver.goOffline()
         driver.capture(.set("City", "Anna's town"))
         driver.capture(.logIn("bert"))
@@ -296,7 +297,7 @@ extension AdapterTestDriver<AcousticDevice, AcousticSimulator> {
         #expect(driver.reached.isEmpty && driver.pendingCount == 0)
     }
 
-    @Test(.shows("acoustic/L3")) func `a registration without an answer is repeated without push, for the unregister`()
+    @Test(.shows("acoustic/L3")) func `repeats an unacknowledged registration without push before it unregisters`()
         throws
     {
         let driver = try Driver(
@@ -313,11 +314,11 @@ extension AdapterTestDriver<AcousticDevice, AcousticSimulator> {
         #expect(driver.outcome(of: unregister)?.isAccepted == true && driver.pendingCount == 0)
     }
 
-    @Test(.shows("acoustic/I10")) func `ids that the vendor no longer knows are left without it`() throws {
+    @Test(.shows("acoustic/I10")) func `replaces ids that the vendor no longer knows`() throws {
         let driver = try Driver.make()
-        arrive("anna", driver)
+        logInWithIDs("anna", driver)
         driver.respond = { $0.request.url.contains("/users/u-anna/") ? .replied(WireResponse(404)) : nil }
-        arrive("bert", driver)
+        logInWithIDs("bert", driver)
         driver.drain()
         #expect(driver.suspension == nil && driver.memory.ids == .init(user: "u-bert", channel: "c-bert"))
     }
@@ -325,7 +326,7 @@ extension AdapterTestDriver<AcousticDevice, AcousticSimulator> {
     // MARK: Registration
 
     @Test(.shows("acoustic/I2"), arguments: ["not hex!", " ", "7c1", "7c1f 3ad0", "7c1f\u{E9}"])
-    func `a malformed push token is refused at capture and replaces nothing`(_ token: String) throws {
+    func `rejects a malformed push token at capture and keeps the former one`(_ token: String) throws {
         let driver = try Driver(
             settings: Fixture.settings(["registration": "requested"]),
             account: ["columns": .object(Fixture.columns)]
@@ -340,7 +341,7 @@ extension AdapterTestDriver<AcousticDevice, AcousticSimulator> {
         #expect(summaries(driver, [id]) == ["rejected device.token"] && driver.sent.count == count)
     }
 
-    @Test func `a token of another service is not hex, and capitals stay`() throws {
+    @Test func `accepts non-hexadecimal tokens of other services and upper-case hexadecimal`() throws {
         let driver = try Driver.make()
         for token in [PushToken("fcm:APA91bH-x_y", service: .fcm), PushToken("7C1F3AD09BE24C55")] {
             var device = Fixture.adopted
@@ -351,9 +352,9 @@ extension AdapterTestDriver<AcousticDevice, AcousticSimulator> {
 
     // MARK: Denials
 
-    @Test func `a denial clears only what it covers, and the order does not matter`() throws {
+    @Test func `a denial clears only the data of its purpose, in any order`() throws {
         let driver = try Driver.make(["tagsColumn": "Tags"])
-        arrive("anna", driver)
+        logInWithIDs("anna", driver)
         driver.deliver(.set("City", "Turku"))
         driver.deliver(.add("music"))
         let memory = driver.memory
@@ -369,11 +370,11 @@ extension AdapterTestDriver<AcousticDevice, AcousticSimulator> {
         )
     }
 
-    // MARK: Settings that change
+    // MARK: Changed settings
 
     @Test(.shows("acoustic/C1")) func `pending values that no longer fit the settings are rejected and kept`() throws {
         let driver = try Driver.make()
-        driver.capture(device(of: "house"))
+        driver.capture(device(of: "shared"))
         driver.goOffline()
         let both = driver.capture(.changeAttributes(["City": .set("Turku"), "IsVIP": .set(true)]))
         driver.advance(by: .seconds(5))
@@ -388,9 +389,9 @@ extension AdapterTestDriver<AcousticDevice, AcousticSimulator> {
         #expect(driver.outcome(of: both)?.isAccepted != true && driver.outcome(of: later)?.isAccepted == true)
     }
 
-    @Test func `a change of settings between two requests of an operation leaves nothing out`() throws {
+    @Test func `sends all values if settings change between two requests of an operation`() throws {
         let driver = try Driver.make()
-        driver.capture(device(of: "house"))
+        driver.capture(device(of: "shared"))
         driver.nextOutcomes = [nil, .replied(WireResponse(503))]
         let id = driver.capture(.changeAttributes(["City": .set("Turku"), "IsVIP": .unset]), group: "screen")
         #expect(driver.outcome(of: id) == nil)
@@ -401,22 +402,22 @@ extension AdapterTestDriver<AcousticDevice, AcousticSimulator> {
         #expect(driver.state.users.first?.finalRow["FavouriteColour"] == "Turku")
     }
 
-    @Test(.shows("acoustic/G2")) func `what a setting leaves out is named in the outcome`() throws {
+    @Test(.shows("acoustic/G2")) func `the outcome names the values that sendValid omitted`() throws {
         let driver = try Driver.make(["onInvalid": "sendValid"])
-        driver.capture(device(of: "house"))
+        driver.capture(device(of: "shared"))
         let outcome = driver.deliver(.changeAttributes(["City": .set("Turku"), "IsVIP": .set("perhaps")]))
         #expect(outcome?.summary == "accepted acoustic.update.incomplete")
         #expect(outcome?.finding?.reason.contains("IsVIP") == true)
     }
 }
 
-/// Values and names in exactly the form that the vendor compares.
+/// Exact comparison of values and names, as the vendor compares them.
 @Suite("Acoustic exact values") struct ExactValueTests {
     private func codes(_ value: AttributeValue, in column: JSONValue) throws -> [String] {
         let adapter = try Driver.adapter(
             Fixture.settings(["columns": ["Column": column], "attributeNames": [:]])
         )
-        let operation = try Bench().operation(.changeAttributes(["Column": .set(value)]))
+        let operation = try TestDriver().operation(.changeAttributes(["Column": .set(value)]))
         return adapter.examine(operation).map { String($0.code.dropFirst("acoustic.".count)) }
     }
 
@@ -429,12 +430,12 @@ extension AdapterTestDriver<AcousticDevice, AcousticSimulator> {
         #expect(try codes(.string(decomposed), in: values) == ["selection.value"])
         let several: JSONValue = ["type": "multiSelection", "values": [.string(composed)]]
         #expect(try codes(.choices([decomposed]), in: several) == ["choices.value"])
-        let bench = try Bench(["columns": [composed: ["type": "text"]], "attributeNames": [:]])
-        #expect(bench.words(.set(AttributeName(rawValue: composed), "x")) == [])
-        #expect(bench.words(.set(AttributeName(rawValue: decomposed), "x")) == ["error column.spelling"])
+        let driver = try TestDriver(["columns": [composed: ["type": "text"]], "attributeNames": [:]])
+        #expect(driver.words(.set(AttributeName(rawValue: composed), "x")) == [])
+        #expect(driver.words(.set(AttributeName(rawValue: decomposed), "x")) == ["error column.spelling"])
     }
 
-    @Test(.shows("acoustic/K1")) func `a value is known for exactly its column`() throws {
+    @Test(.shows("acoustic/K1")) func `stores expected values by the exact column name`() throws {
         let driver = try AdapterTestDriver<AcousticDevice, AcousticSimulator>(
             settings: Fixture.settings(["columns": [:], "attributeNames": [:]]),
             account: ["knowsEveryUser": true]
@@ -450,12 +451,12 @@ extension AdapterTestDriver<AcousticDevice, AcousticSimulator> {
         .shows("acoustic/C3"),
         arguments: ["\u{DF}", "\u{131}t", "DEU", "d", "\u{FF24}\u{FF25}", "\u{FB01}", "xx", "d3"]
     )
-    func `only two ASCII letters are a country`(_ text: String) throws {
+    func `accepts only two-letter ASCII country codes`(_ text: String) throws {
         #expect(try codes(.string(text), in: ["type": "country"]) == ["value.country"])
     }
 
     @Test(.shows("acoustic/C9"), arguments: [("40.0", "40"), ("-0.0", "0"), ("1e2", "100"), ("40.50", "40.50")])
-    func `a whole number has no decimal point`(_ text: String, _ written: String) throws {
+    func `writes whole numbers without a decimal point`(_ text: String, _ written: String) throws {
         let decimal = try #require(ExactDecimal(text: text))
         let encoded = try Form.number(.decimal(decimal), Column(type: .numeric)).get()
         #expect(encoded.value.value.text == written)
@@ -468,19 +469,19 @@ extension AdapterTestDriver<AcousticDevice, AcousticSimulator> {
             "10:30:+5", "10:30:-1", "10:30: 5", "10:30:60", "10:30:5", "1:30:05", "10:30:\u{661}\u{662}", "10:30:05:",
         ]
     )
-    func `a time is strict`(_ text: String) throws {
+    func `rejects malformed times`(_ text: String) throws {
         #expect(try codes(.string(text), in: ["type": "time"]) == ["value.type"])
     }
 
     @Test(.shows("acoustic/C16"), arguments: ["0401234567", "00358401234567", "+0401234567", "358", "35840 1234567"])
-    func `a number for text messages has its country's code, at both APIs`(_ text: String) throws {
+    func `both APIs require a country code in SMS numbers`(_ text: String) throws {
         #expect(try codes(.string(text), in: ["type": "smsPhoneNumber"]) == ["value.phone"])
         let outcome = ServerForm.text(.string(text), Column(type: .smsPhoneNumber), AcousticServerSettings())
         let problem = #expect(throws: ServerProblem.self) { try outcome.get() }
         #expect(problem?.row == ServerFinding.valuePhone)
     }
 
-    @Test func `the server API takes a number with a plus sign and does not send the sign`() throws {
+    @Test func `the server API removes the plus sign from an SMS number`() throws {
         let outcome = ServerForm.text(.string("+358401234567"), Column(type: .smsPhoneNumber), AcousticServerSettings())
         #expect(try outcome.get() == "358401234567")
     }

@@ -10,7 +10,7 @@ import Testing
 
 private typealias Driver = AdapterTestDriver<AcousticDevice, AcousticSimulator>
 
-/// Push reachability: statements of several people on one installation, and consent to messages.
+/// Push reachability: push decisions of several people on one installation, and consent to messages.
 @Suite("Acoustic push by person and consent") struct PushPersonTests {
     private func consent(_ state: Consent.State) -> Action {
         .setConsent(Consent(purpose: .messaging, state: state))
@@ -19,7 +19,7 @@ private typealias Driver = AdapterTestDriver<AcousticDevice, AcousticSimulator>
     /// Returns a registration with the installation's own ids, or with a person's.
     private func device(of person: String? = nil) -> Action {
         var device = Corpus.phone
-        let name = person ?? "house"
+        let name = person ?? "shared"
         device.identities = ["acoustic.userId": "u-\(name)", "acoustic.channelId": "c-\(name)"]
         return .registerDevice(device)
     }
@@ -38,7 +38,7 @@ private typealias Driver = AdapterTestDriver<AcousticDevice, AcousticSimulator>
     private func reached(_ driver: Driver) -> [String] { driver.state.users.filter { $0.mayPush == true }.map(\.id) }
 
     @Test(.shows("acoustic/P9"), arguments: [true, false])
-    func `each person's last statement about push counts when the person comes back`(isOnline: Bool) throws {
+    func `applies each person's last push decision when the person logs in again`(isOnline: Bool) throws {
         let driver = try driver()
         driver.capture(device())
         driver.capture(.logIn("anna"))
@@ -48,20 +48,20 @@ private typealias Driver = AdapterTestDriver<AcousticDevice, AcousticSimulator>
         driver.capture(.push(.subscribed))
         if !isOnline { driver.goOnline() }
         driver.drain()
-        #expect(reached(driver) == ["u-house"])
+        #expect(reached(driver) == ["u-shared"])
         driver.capture(.logIn("anna"))
         driver.drain()
         #expect(reached(driver).isEmpty)
         driver.capture(.logIn("bert"))
         driver.drain()
-        #expect(reached(driver) == ["u-house"])
+        #expect(reached(driver) == ["u-shared"])
         driver.capture(.logIn("anna"))
         driver.capture(device())
         driver.drain()
         #expect(reached(driver).isEmpty)
         driver.capture(.push(.subscribed))
         driver.drain()
-        #expect(reached(driver) == ["u-house"] && driver.pendingCount == 0)
+        #expect(reached(driver) == ["u-shared"] && driver.pendingCount == 0)
     }
 
     @Test func `a log-in does not enable push under another person's ids`() throws {
@@ -102,22 +102,22 @@ private typealias Driver = AdapterTestDriver<AcousticDevice, AcousticSimulator>
         #expect(reached(driver).count == 1 && driver.pendingCount == 0)
     }
 
-    @Test(.shows("acoustic/P8")) func `the next person is not reached before that person's answer`() throws {
+    @Test(.shows("acoustic/P8")) func `push is off for the next person until that person consents`() throws {
         let driver = try driver(requiring: [.messaging])
         driver.capture(device())
         driver.capture(.logIn("anna"))
         driver.capture(consent(.granted))
         driver.drain()
-        #expect(reached(driver) == ["u-house"])
+        #expect(reached(driver) == ["u-shared"])
         driver.capture(.logIn("bert"))
         driver.drain()
         #expect(reached(driver).isEmpty)
         driver.capture(consent(.granted))
         driver.drain()
-        #expect(reached(driver) == ["u-house"])
+        #expect(reached(driver) == ["u-shared"])
     }
 
-    @Test(.shows("acoustic/P8")) func `after a denial the next person is reached with the next registration`() throws {
+    @Test(.shows("acoustic/P8")) func `enables push for the person after a denial at the next registration`() throws {
         let driver = try driver()
         driver.capture(device())
         driver.capture(.logIn("anna"))
@@ -129,14 +129,16 @@ private typealias Driver = AdapterTestDriver<AcousticDevice, AcousticSimulator>
         driver.capture(device())
         driver.drain()
         #expect(driver.state.users.flatMap(\.events).map(\.name) == ["uiPushDisabled", "uiPushEnabled"])
-        #expect(reached(driver) == ["u-house"])
+        #expect(reached(driver) == ["u-shared"])
     }
 
     @Test(.shows("acoustic/P8"), arguments: [true, false])
-    func `the next person's consent does not enable push under the ids of a person who denied it`(isSaid: Bool) throws {
+    func `the next person's consent does not enable push under the ids of a person who denied it`(isConsent: Bool)
+        throws
+    {
         let driver = try driver()
         driver.goOffline()
-        driver.capture(isSaid ? consent(.denied) : .push(.unsubscribed))
+        driver.capture(isConsent ? consent(.denied) : .push(.unsubscribed))
         driver.capture(.logIn("anna"))
         driver.capture(device(of: "anna"))
         driver.capture(.logIn("bert"))

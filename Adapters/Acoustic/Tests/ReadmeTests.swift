@@ -70,7 +70,7 @@ import Testing
             )
     }
 
-    @Test func `the tables are those of the code`() throws { try ReadmeTables().check(tables + serverTables) }
+    @Test func `README tables match the code`() throws { try ReadmeTables().check(tables + serverTables) }
 
     @Test func `every rule of both APIs has its own number`() {
         let rules = Dictionary(grouping: Rule.acoustic + AcousticServerRules.all, by: \.id)

@@ -73,7 +73,7 @@ import Testing
             "acoustic/F7",
             "acoustic/F8"
         )
-    ) func `a row is what the vendor's import takes`() throws {
+    ) func `writes a row in the form of the vendor's import`() throws {
         let (text, findings) = try write(Self.aino)
         #expect(
             text
@@ -88,7 +88,7 @@ import Testing
     }
 
     @Test(.shows("acoustic/F9"))
-    func `who opted out goes into a file of opt-outs alone`() throws {
+    func `writes a person who opted out to a file of opt-outs only`() throws {
         let out = Contact(
             identifiers: Corpus.aino,
             subscriptions: [Subscription(channel: .email, state: .unsubscribed)]
@@ -105,11 +105,13 @@ import Testing
     }
 
     /// Returns a person with subscriptions and consents for e-mail.
-    private func person(_ words: [Subscription] = [], _ consents: [Consent] = [], hasMail: Bool = true) -> Contact {
+    private func person(_ subscriptions: [Subscription] = [], _ consents: [Consent] = [], hasMail: Bool = true)
+        -> Contact
+    {
         Contact(
             identifiers: hasMail
                 ? Corpus.aino : [Identifier(.external, "c-1001"), Identifier(.phone, "+358401234567")],
-            subscriptions: words,
+            subscriptions: subscriptions,
             consents: consents
         )
     }
@@ -138,8 +140,11 @@ import Testing
             ([], [Consent(purpose: .tracking, state: granted)]),
         ] as [([Subscription], [Consent])]
     )
-    func `whom nobody asked is not added as one who wants mail`(_ words: [Subscription], _ consents: [Consent]) throws {
-        let contact = person(words, consents)
+    func `rejects a contact without an opt-in if the import would add it as opted in`(
+        _ subscriptions: [Subscription],
+        _ consents: [Consent]
+    ) throws {
+        let contact = person(subscriptions, consents)
         for action in ["ADD_ONLY", "ADD_AND_UPDATE"] {
             let refused = try write(contact, ["action": .string(action)])
             #expect(refused.text.isEmpty)
@@ -151,7 +156,7 @@ import Testing
         #expect(!kept.text.isEmpty)
         #expect(kept.findings.contains { $0.code == "acoustic.record.writtenWithoutOptIn" && $0.severity == .warning })
         // No new contact gets mail: the action adds none, or the contact has no address.
-        let withoutMail = person(words, consents, hasMail: false)
+        let withoutMail = person(subscriptions, consents, hasMail: false)
         let harmless: [(Contact, JSONObject)] = [(contact, ["action": "UPDATE_ONLY"]), (withoutMail, [:])]
         for (contact, settings) in harmless {
             let (text, findings) = try write(contact, settings)
@@ -167,26 +172,26 @@ import Testing
             ([], [Consent(purpose: .messaging, channel: mail, state: granted)]),
         ] as [([Subscription], [Consent])]
     )
-    func `who said yes is added`(_ words: [Subscription], _ consents: [Consent]) throws {
-        let (text, findings) = try write(person(words, consents))
+    func `adds a contact that opted in`(_ subscriptions: [Subscription], _ consents: [Consent]) throws {
+        let (text, findings) = try write(person(subscriptions, consents))
         #expect(!text.isEmpty && !findings.contains { $0.code.hasSuffix("ithoutOptIn") })
     }
 
-    @Test func `a no is told as a no, whatever is done without a yes`() throws {
-        for word in ["reject", "warn"] {
+    @Test func `reports an opt-out for every value of withoutOptIn`() throws {
+        for value in ["reject", "warn"] {
             let out = person([Subscription(channel: .email, state: .unsubscribed)])
-            let (text, findings) = try write(out, ["withoutOptIn": .string(word)])
+            let (text, findings) = try write(out, ["withoutOptIn": .string(value)])
             #expect(text.isEmpty)
             #expect(findings.map(\.code) == ["acoustic.record.optedOut"])
         }
     }
 
     @Test(.shows("acoustic/F11"))
-    func `who has no customer's number is known by the address, unless a setting names the key`() throws {
-        let yes = [Subscription(channel: .email, state: .subscribed)]
+    func `uses the address as key without a customer number, unless settings name a key`() throws {
+        let optIn = [Subscription(channel: .email, state: .subscribed)]
         let contact = Contact(
             identifiers: [Identifier(.phone, "+358401234567"), Identifier(.email, "a@x.example")],
-            subscriptions: yes
+            subscriptions: optIn
         )
         let (text, findings) = try write(contact)
         #expect(text.hasPrefix("a@x.example|a@x.example|+358401234567|"))
@@ -212,13 +217,13 @@ import Testing
     }
 
     @Test(.shows("acoustic/F10", "acoustic/F11"))
-    func `the map file names every column by its place`() throws {
+    func `the map file names every column by its index`() throws {
         var settings = Self.settings
         settings["contactLists"] = ["880022"]
         settings["syncFields"] = ["CustomerId", "Email"]
         let files = try RecordFormat.acousticContacts.makeSidecars?(settings) ?? []
         let file = try #require(files.first)
-        #expect(files.count == 1 && file.ending == "map.xml")
+        #expect(files.count == 1 && file.fileExtension == "map.xml")
         Goldens(subfolder: "map").check(String(decoding: file.bytes, as: UTF8.self).trimmed, .records, "map")
         settings["action"] = "OPT_OUT"
         let map = try String(
@@ -234,7 +239,7 @@ import Testing
     }
 
     @Test(.shows("acoustic/F14"))
-    func `the map file of a list that is made names it and tells the type of every column`() throws {
+    func `the map file of a new list contains its name and the type of every column`() throws {
         var settings: JSONObject = [
             "action": "CREATE", "listName": "Shop & Friends", "listVisibility": "shared", "textToJoinProgramId": "77",
             "columns": ["Points": "attribute:points", "Is VIP": "tag:vip", "Last Visit": "attribute:last_visit"],
@@ -243,7 +248,7 @@ import Testing
         let text = try map(settings)
         Goldens(subfolder: "map").check(text.trimmed, .records, "create")
         #expect(!text.contains("LIST_ID") && !text.contains("SYNC_FIELD"))
-        // It is read as it was written.
+        // The written map file can be read back.
         let reader = try #require(RecordFormat.acousticContacts.sidecar)
         let read = try reader.settings(Array(text.utf8), [:])
         #expect(read["types"]?["points"] == "decimal" && read["types"]?["last_visit"] == "timestamp")
@@ -262,11 +267,11 @@ import Testing
     }
 
     @Test(.shows("acoustic/F14", "acoustic/F9"))
-    func `a suppression list that is made takes those who said no, and each row of it is a no`() throws {
+    func `a new suppression list takes opt-outs only, and each of its rows is an opt-out`() throws {
         let settings: JSONObject = ["action": "CREATE", "listName": "Never", "listType": "suppressionList"]
         let key = [Identifier(.external, "c-1"), Identifier(.email, "a@x.example")]
-        let no = Contact(identifiers: key, subscriptions: [Subscription(channel: .email, state: .unsubscribed)])
-        let yes = Contact(identifiers: key, subscriptions: [Subscription(channel: .email, state: .subscribed)])
+        let optedOut = Contact(identifiers: key, subscriptions: [Subscription(channel: .email, state: .unsubscribed)])
+        let optedIn = Contact(identifiers: key, subscriptions: [Subscription(channel: .email, state: .subscribed)])
         func write(_ contact: Contact, _ settings: JSONObject) throws -> [String] {
             guard var writer = try RecordFormat.acousticContacts.makeWriter?(settings) else {
                 throw CancellationError()
@@ -274,11 +279,11 @@ import Testing
             var bytes: [UInt8] = []
             return writer.write(contact, to: &bytes).filter { $0.severity == .error }.map(\.code)
         }
-        #expect(try write(no, settings) == [])
-        #expect(try write(yes, settings) == ["acoustic.record.notOptedOut"])
+        #expect(try write(optedOut, settings) == [])
+        #expect(try write(optedIn, settings) == ["acoustic.record.notOptedOut"])
         let database: JSONObject = ["action": "CREATE", "listName": "All"]
-        #expect(try write(no, database).contains("acoustic.record.optedOut"))
-        #expect(try write(yes, database) == [])
+        #expect(try write(optedOut, database).contains("acoustic.record.optedOut"))
+        #expect(try write(optedIn, database) == [])
         #expect(try write(Contact(identifiers: key), database) == ["acoustic.record.withoutOptIn"])
         #expect(try map(settings).contains("<LIST_TYPE>13</LIST_TYPE>"))
         guard let reader = RecordFormat.acousticContacts.sidecar else { throw CancellationError() }
@@ -286,7 +291,7 @@ import Testing
     }
 
     @Test(.shows("acoustic/F14"))
-    func `a list that is made has a name and no number, and one that is there a number alone`() throws {
+    func `requires a name for a new list and a number for an existing list`() throws {
         let wrong: [(JSONObject, [String])] = [
             (["listId": "1", "action": "CREATE"], ["listName", "listId"]),
             (["action": "CREATE", "listName": " "], ["listName"]),
@@ -301,7 +306,7 @@ import Testing
     }
 
     @Test(.shows("acoustic/F11", "acoustic/F12"))
-    func `settings that no import takes are refused all at once`() throws {
+    func `reports all invalid import settings at once`() throws {
         let settings: JSONObject = ["columns": ["ab": "attribute:x"], "syncFields": ["None"]]
         let error = #expect(throws: SettingsError.self) {
             _ = try RecordFormat.acousticContacts.makeWriter?(settings)
@@ -318,7 +323,7 @@ import Testing
     }
 
     @Test(.shows("acoustic/F2", "acoustic/F3"))
-    func `a file of one byte a character has no other characters`() throws {
+    func `reads and writes ISO-8859-1 and rejects other characters`() throws {
         let settings: JSONObject = ["encoding": "iso-8859-1", "header": ["CustomerId", "City"]]
         let records = try read(Array("c-1|S".utf8) + [0xE3] + Array("o Paulo\n".utf8), settings)
         #expect(records.first?.contact?.attributes[.city] == "São Paulo")
@@ -335,22 +340,22 @@ import Testing
     }
 
     @Test(arguments: ["CustomerId|City\n", "c-1|Oulu\nCUSTOMER ID|city\n"])
-    func `a header line is no contact where the settings name the columns`(_ rows: String) throws {
+    func `reports a header line instead of a contact if settings name the columns`(_ rows: String) throws {
         let records = try read(Array("\(rows)c-2|Vaasa\n".utf8), ["header": ["CustomerId", "City"]])
         let codes = records.flatMap { $0.findings.map(\.code) }
         #expect(codes == ["acoustic.row.headerAgain"])
         #expect(records.last?.contact?.attributes[.city] == "Vaasa")
     }
 
-    @Test func `signs of another encoding are told of, row by row`() throws {
+    @Test func `reports signs of another encoding in each row`() throws {
         let settings: JSONObject = ["encoding": "iso-8859-1", "header": ["CustomerId", "City"]]
-        func said(_ city: [UInt8]) throws -> [String] {
+        func codes(_ city: [UInt8]) throws -> [String] {
             try read(Array("c-1|".utf8) + city + [0x0A], settings).flatMap { $0.findings.map(\.code) }
         }
-        #expect(try said([0x4A, 0xE4, 0x72, 0x76, 0x69]).isEmpty)
-        #expect(try said(Array("Järvi".utf8)) == ["acoustic.row.encoding"])
-        // Three points in Windows 1252, a line's end in no text.
-        #expect(try said([0x4F, 0x85]) == ["acoustic.row.encoding"])
+        #expect(try codes([0x4A, 0xE4, 0x72, 0x76, 0x69]).isEmpty)
+        #expect(try codes(Array("Järvi".utf8)) == ["acoustic.row.encoding"])
+        // An ellipsis in Windows-1252; in ISO-8859-1 a control character that no text contains.
+        #expect(try codes([0x4F, 0x85]) == ["acoustic.row.encoding"])
         let error = #expect(throws: SettingsError.self) {
             try read([0xEF, 0xBB, 0xBF] + Array("c-1|Oulu\n".utf8), settings)
         }
@@ -358,7 +363,7 @@ import Testing
     }
 
     @Test(.shows("acoustic/F8", "acoustic/F13"))
-    func `an export tells who opted out`() throws {
+    func `reads opt-outs from an export`() throws {
         let export = "RECIPIENT_ID|CustomerId|Opted Out\n1|c-1|F\n2|c-2|T\n3|c-3|U\n4|c-4|X\n5|c-5\n"
         let records = try read(Array(export.utf8))
         #expect(
@@ -381,16 +386,16 @@ import Testing
         arguments: [
             ("", "03/09/2031", .unsubscribed), ("", "03/09/2031 13:05:00", .unsubscribed), ("", "", nil),
             ("T", "", .unsubscribed), ("U", "03/09/2031", .unsubscribed), ("F", "", .subscribed),
-            // An F beside a date can mean a new subscription or a date that came late. The opt-out wins.
+            // An F beside a date can mean a new subscription or a late date. The opt-out wins.
             ("F", "03/09/2031", .unsubscribed), ("", "soon", nil),
         ] as [(String, String, Subscription.State?)]
     )
-    func `a date of opt-out is a no, whatever stands beside it`(
-        _ word: String,
+    func `an opt-out date is an opt-out, regardless of the status beside it`(
+        _ status: String,
         _ date: String,
         _ state: Subscription.State?
     ) throws {
-        let export = "CustomerId|Opted Out|Opted Out Date|Opt In Date\nc-1|\(word)|\(date)|03/10/2031\n"
+        let export = "CustomerId|Opted Out|Opted Out Date|Opt In Date\nc-1|\(status)|\(date)|03/10/2031\n"
         let record = try #require(try read(Array(export.utf8)).first)
         #expect(record.contact?.subscriptions.first?.state == state)
         let errors = record.findings.filter { $0.severity == .error }
@@ -398,7 +403,7 @@ import Testing
     }
 
     @Test(.shows("acoustic/F8"))
-    func `that an F is taken for a yes is said once`() throws {
+    func `reports once that an F is read as an opt-in`() throws {
         func codes(_ header: String, _ settings: JSONObject = [:]) throws -> [String] {
             try read(Array("CustomerId|\(header)\nc-1|F\nc-2|F\n".utf8), settings).flatMap { $0.findings.map(\.code) }
         }
@@ -412,7 +417,7 @@ import Testing
         arguments: ["[{\"CustomerId\": \"c-1\"}]\n", "{\"items\": []}", "\u{FEFF}\n[\n    {\n", "[  ]\n"],
         [1, 7, 100]
     )
-    func `a file of JSON is called that`(_ text: String, _ chunk: Int) throws {
+    func `reports that a file contains JSON`(_ text: String, _ chunk: Int) throws {
         let error = #expect(throws: SettingsError.self) {
             guard var reader = try RecordFormat.acousticContacts.makeReader?([:]) else { throw CancellationError() }
             var rest = Array(text.utf8)[...]
@@ -436,20 +441,20 @@ import Testing
             ("13:05:61", nil, "error acoustic.row.value"), ("13:05 PM", nil, "error acoustic.row.value"),
             ("noon", nil, "error acoustic.row.value"),
         ]
-    ) func `a time has 24 hours or 12, and seconds are cut off and told`(
+    ) func `reads times of 24 or 12 hours and reports removed seconds`(
         _ text: String,
         _ time: String?,
-        _ said: String
+        _ finding: String
     ) throws {
         let settings: JSONObject = ["types": ["delivery_hour": "time"]]
         let record = try #require(try read(Array("CustomerId|Delivery Hour\nc-1|\(text)\n".utf8), settings).first)
         #expect(try record.contact?.attributes == time.map { ["delivery_hour": try typed($0, .time)] })
-        #expect(record.findings.map { "\($0.severity.rawValue) \($0.code)" }.joined() == said)
+        #expect(record.findings.map { "\($0.severity.rawValue) \($0.code)" }.joined() == finding)
         #expect(record.findings.allSatisfy { $0.path == "columns.Delivery Hour" })
     }
 
     @Test(.shows("acoustic/F5"), arguments: ["Z", "-06:00"])
-    func `an instant of the vendor's connectors is in UTC, whatever the file's zone`(_ zone: String) throws {
+    func `reads connector timestamps in UTC, regardless of the file's time zone`(_ zone: String) throws {
         let settings: JSONObject = ["types": ["last_visit": "timestamp"], "zone": .string(zone)]
         let file = "CustomerId|Last Visit\nc-1|03/09/2031 13:05:00 GMT\nc-2|03/09/2031 01:05:00 PM GMT\n"
         let records = try read(Array(file.utf8), settings)
@@ -458,7 +463,7 @@ import Testing
         #expect(records.allSatisfy { $0.findings.isEmpty })
     }
 
-    @Test(arguments: ConsentTable.acoustic.rows.indices) func `each documented consent value is read`(_ index: Int)
+    @Test(arguments: ConsentTable.acoustic.rows.indices) func `reads each documented consent value`(_ index: Int)
         throws
     {
         let row = ConsentTable.acoustic.rows[index]

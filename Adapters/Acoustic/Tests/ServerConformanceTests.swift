@@ -15,7 +15,7 @@ import Testing
     }
 
     @Test(arguments: Conversation.all(subfolder: "server"))
-    func `a conversation at the server API goes as written`(_ conversation: Conversation) throws {
+    func `a server API conversation matches its golden`(_ conversation: Conversation) throws {
         try conversation.check(on: Self.harness.get())
     }
 }

@@ -24,16 +24,16 @@ import Testing
     }
 
     @Test(.shows("acoustic/S50", "acoustic/S51", "acoustic/S53"))
-    func `a consent to push messages is one device's, with its date and source`() throws {
+    func `writes a push consent per device with its date and source`() throws {
         let driver = try ServerDriver()
         try driver.say("c-1", ServerDriver.set("city", "Turku"))
-        let said = push(.unsubscribed) {
+        let decision = push(.unsubscribed) {
             $0.changedAt = Timestamp(text: "2031-03-08T22:15:00.250Z")
             $0.source = "preferences screen"
         }
-        let no = try driver.say("c-1", said, Self.device)
+        let optOut = try driver.say("c-1", decision, Self.device)
         try driver.advance(5)
-        #expect(driver.outcome(no)?.term == .accepted)
+        #expect(driver.outcome(optOut)?.term == .accepted)
         #expect(driver.sent("writeConsent").count == 1 && driver.sent("readConsent").isEmpty)
         let sent = driver.sent("writeConsent")[0].request
         #expect(
@@ -68,7 +68,7 @@ import Testing
     }
 
     @Test(.shows("acoustic/S52", "acoustic/S53"))
-    func `a no to text messages is written over a yes alone, and never as a first word`() throws {
+    func `writes an opt-out from text messages only over an opt-in`() throws {
         let driver = try ServerDriver()
         try driver.say("c-1", ServerDriver.set("city", "Turku"))
         let unknown = try driver.say("c-1", alerts(.unsubscribed))
@@ -82,13 +82,13 @@ import Testing
         let first = try driver.say("c-1", alerts(.unsubscribed))
         try driver.advance(5)
         #expect(driver.outcome(first)?.finding?.code == "acoustic.server.consent.none")
-        #expect(driver.account.consents.isEmpty, "a yes that nobody gave is not written so that it can be taken back")
+        #expect(driver.account.consents.isEmpty, "an opt-in that the person never gave must not be written first")
         #expect(driver.sent("writeConsent").isEmpty)
-        let yes = try driver.say("c-1", alerts(.subscribed))
-        let no = try driver.say("c-1", alerts(.unsubscribed))
+        let optIn = try driver.say("c-1", alerts(.subscribed))
+        let optOut = try driver.say("c-1", alerts(.unsubscribed))
         let again = try driver.say("c-1", alerts(.unsubscribed))
         try driver.advance(5)
-        #expect([yes, no, again].map { driver.outcome($0)?.term } == [.accepted, .accepted, .unchanged])
+        #expect([optIn, optOut, again].map { driver.outcome($0)?.term } == [.accepted, .accepted, .unchanged])
         #expect(driver.account.consents["SMS-24680/358401234567"]?.status == "OPTED-OUT")
         #expect(driver.sent("writeConsent").count == 2)
         // A back end that knows the number saves the query for it.
@@ -112,21 +112,23 @@ import Testing
             ("OPT-OUT", "unsubscribed"), ("opted-in", "subscribed"), ("PENDING", "unknown"), ("", "unknown"),
             ("OPTED-IN-NOT", "unknown"), (nil, "unknown"),
         ]
-    ) func `all four spellings are read, and what is none of them is no yes`(_ word: String?, _ state: String) throws {
+    ) func `reads all four consent spellings and treats any other value as unknown`(_ status: String?, _ state: String)
+        throws
+    {
         let driver = try ServerDriver()
-        let data = JSONObject(word.map { [("status", .string($0))] } ?? [])
+        let data = JSONObject(status.map { [("status", .string($0))] } ?? [])
         driver.instead = [("readConsent", .json(200, ["data": .object(data)]))]
         let request = ReadRequest("consent", arguments: ["channel": "sms.alerts", "phone": "358401234567"])
         #expect(try driver.ask("c-1", request, seconds: 5)?.answer?["state"]?.string == state)
     }
 
     @Test(.shows("acoustic/S50"))
-    func `a consent that is unknown ends alone, and without a clear answer it goes again`() throws {
+    func `rejects an unknown consent without suspending, and retries after an unclear reply`() throws {
         let driver = try ServerDriver()
         driver.instead = [("writeConsent", .lost), ("writeConsent", .status(503))]
-        let said = try driver.say("c-1", alerts(.subscribed), ["phone": "358401234567"])
+        let id = try driver.say("c-1", alerts(.subscribed), ["phone": "358401234567"])
         try driver.advance(120)
-        #expect(driver.outcome(said)?.term == .accepted)
+        #expect(driver.outcome(id)?.term == .accepted)
         #expect(driver.sent("writeConsent").count == 3)
         for status in [404, 400, 409] {
             driver.instead = [("writeConsent", .status(status))]
@@ -139,12 +141,12 @@ import Testing
     }
 
     @Test(.shows("acoustic/S50", "acoustic/S51", "acoustic/S53"))
-    func `what a consent lacks is told before it leaves`() throws {
+    func `reports missing parts of a consent before the request is sent`() throws {
         let driver = try ServerDriver()
         #expect(driver.codes(push(.subscribed)) == ["consent.device"])
         #expect(driver.codes(push(.subscribed), ["userId": "mu-7"]) == ["consent.device"])
-        let parted: JSONObject = ["userId": "mu|7", "channelId": "c"]
-        #expect(driver.codes(push(.subscribed), parted) == ["option.value", "consent.device"])
+        let split: JSONObject = ["userId": "mu|7", "channelId": "c"]
+        #expect(driver.codes(push(.subscribed), split) == ["option.value", "consent.device"])
         #expect(driver.codes(push(.unknown), Self.device) == ["subscription.unknown"])
         #expect(driver.codes(push(.suspended), Self.device) == ["subscription.suspended"])
         #expect(driver.codes(push(.subscribed) { $0.evidence = "form 7" }, Self.device) == ["consent.details"])
@@ -154,19 +156,19 @@ import Testing
         let bare = try ServerDriver(["identifierColumns": [:]])
         #expect(bare.codes(alerts(.subscribed)) == ["consent.number"])
         #expect(bare.codes(alerts(.subscribed), ["phone": "358401234567"]) == [])
-        let questions: [(JSONObject, [String])] = [
+        let queries: [(JSONObject, [String])] = [
             ([:], ["question"]), (["channel": "email"], ["consent.unnamed"]),
             (["channel": "push.device"], ["consent.device"]),
             (["channel": "push.device", "userId": "mu-7"], ["question"]),
             (["channel": "sms.alerts", "phone": "12"], ["question"]), (["channel": "sms.alerts"], []),
         ]
-        for (arguments, codes) in questions {
+        for (arguments, codes) in queries {
             #expect(driver.codes(.readBack(ReadRequest("consent", arguments: arguments))) == codes)
         }
     }
 
     @Test(.shows("acoustic/S50"))
-    func `where consents stand is a setting, and settings that do not fit are found`() throws {
+    func `takes consent paths from the settings and reports invalid ones`() throws {
         let driver = try ServerDriver([
             "consentPaths": ["sms": "/rest/v2/{databaseId}/SMS-{qualifier}/{key}/{destination}"]
         ])

@@ -7,7 +7,7 @@ import PatchbaySimulation
 @testable import PatchbayAcoustic
 @testable import PatchbayAcousticServer
 
-/// A back end before the played account.
+/// A back end connected to the simulated account.
 typealias ServerDriver = BackEnd<AcousticServer>
 
 extension BackEnd<AcousticServer> {

@@ -52,8 +52,8 @@ enum ServerFixture {
             samples: .init(
                 pushPayload: Fixture.push,
                 readBack: ReadRequest("contact"),
-                // The driver needs a token and a contact before the samples. Only samples that start without state show how
-                // both are created.
+                // The driver needs a token and a contact before the samples. Only samples that start without state show
+                // how both are created.
                 preparation: [corpus.operation(0, 0, .changeAttributes([.city: .set("Espoo")]))],
                 extras: extras
             ),
@@ -124,7 +124,7 @@ enum ServerFixture {
         return [
             Sample(
                 "acoustic-server-afresh",
-                "Nobody has a token yet.",
+                "The provider has no access token yet.",
                 startsAfresh: true,
                 [corpus.operation(510, 0, .changeAttributes([.city: .set("Turku")]))]
             ),
@@ -135,7 +135,7 @@ enum ServerFixture {
             ),
             Sample(
                 "acoustic-server-update",
-                "A contact is changed, and never added.",
+                "A contact is updated and not added.",
                 [
                     corpus.operation(
                         512,
@@ -147,7 +147,7 @@ enum ServerFixture {
             ),
             Sample(
                 "acoustic-server-update-nobody",
-                "A contact is changed that the database does not have.",
+                "An operation changes a contact that the database does not have.",
                 isOrdinary: false,
                 [
                     corpus.operation(
@@ -161,12 +161,12 @@ enum ServerFixture {
             ),
             Sample(
                 "acoustic-server-opt-out",
-                "A contact wants no e-mail; the database is asked for the address.",
+                "A contact opts out of e-mail; a query for the address comes first.",
                 [corpus.operation(514, 0, mail), corpus.operation(514, 1, out)]
             ),
             Sample(
                 "acoustic-server-removal",
-                "A contact leaves the database by a call.",
+                "A call removes a contact from the database.",
                 [
                     corpus.operation(515, 0, mail),
                     corpus.operation(515, 1, options: options(["erasure": "remove"]), .erase),
@@ -174,12 +174,12 @@ enum ServerFixture {
             ),
             Sample(
                 "acoustic-server-erasures",
-                "Several contacts are erased by one job.",
+                "One job erases several contacts.",
                 neighbours.enumerated().map { of($1, corpus.operation(516, $0, .erase)) }
             ),
             Sample(
                 "acoustic-server-events",
-                "Events of two contacts go in one request.",
+                "One request carries events of two contacts.",
                 [
                     of("c-1005", corpus.operation(517, 0, .changeAttributes([.city: .set("Oulu")]))),
                     of("c-1001", corpus.operation(517, 1, .track(.custom(name: "Wishlist Opened")))),
@@ -218,7 +218,7 @@ enum ServerFixture {
             ),
             Sample(
                 "acoustic-server-import",
-                "A file in the upload directory goes into the database.",
+                "A job imports a file from the upload directory.",
                 [
                     corpus.operation(
                         520,
@@ -234,13 +234,13 @@ enum ServerFixture {
             ),
             Sample(
                 "acoustic-server-job",
-                "Somebody asks how far a job is.",
+                "An app queries the state of a job.",
                 isOrdinary: false,
                 [corpus.operation(521, 0, .readBack(ReadRequest("job", arguments: ["id": "4471"])))]
             ),
             Sample(
                 "acoustic-server-consent-push",
-                "A person says yes on one device, and when and where.",
+                "A person opts in on one device, with date and source.",
                 [
                     corpus.operation(
                         523,
@@ -260,7 +260,7 @@ enum ServerFixture {
             ),
             Sample(
                 "acoustic-server-consent-sms",
-                "A person says yes to text messages, then no: the number comes from the database, and the yes must be there.",
+                "A person opts in to text messages, then out; the number comes from the database.",
                 [
                     corpus.operation(524, 0, .identify([Identifier(.phone, "+358401234567")])),
                     corpus.operation(524, 1, alerts(.subscribed)), corpus.operation(524, 2, alerts(.unsubscribed)),
@@ -268,13 +268,13 @@ enum ServerFixture {
             ),
             Sample(
                 "acoustic-server-consent-first-no",
-                "A no to text messages of whom never said yes.",
+                "A person opts out of text messages without an earlier opt-in.",
                 isOrdinary: false,
                 [corpus.operation(525, 0, options: options(["phone": "+358407654321"]), alerts(.unsubscribed))]
             ),
             Sample(
                 "acoustic-server-consent-read",
-                "Somebody asks what the vendor holds of a consent.",
+                "An app queries a consent at the vendor.",
                 isOrdinary: false,
                 [
                     corpus.operation(
@@ -288,7 +288,7 @@ enum ServerFixture {
             ),
             Sample(
                 "acoustic-server-channel-contact",
-                "Somebody asks for the contact of a device.",
+                "An app queries the contact of a device.",
                 isOrdinary: false,
                 [
                     corpus.operation(
@@ -305,7 +305,7 @@ enum ServerFixture {
             ),
             Sample(
                 "acoustic-server-lists",
-                "A contact gets a tag that is a column and two that are contact lists, then a topic that is one.",
+                "A contact gets a tag in a column, two tags in contact lists, and a topic in a contact list.",
                 [
                     corpus.operation(528, 0, .changeTags(TagChange(add: ["sports", "reader", "beginner"]))),
                     corpus.operation(
@@ -318,18 +318,18 @@ enum ServerFixture {
             ),
             Sample(
                 "acoustic-server-list-unknown",
-                "A contact joins a list before anything else was said of it.",
+                "A contact joins a list before any other operation.",
                 [corpus.operation(529, 0, contact: "c-1002", .changeTags(TagChange(add: ["reader"])))]
             ),
             Sample(
                 "acoustic-server-list-left",
-                "No call takes a contact out of a list.",
+                "No call removes a contact from a list.",
                 isOrdinary: false,
                 [corpus.operation(530, 0, .changeTags(TagChange(remove: ["reader"])))]
             ),
             Sample(
                 "acoustic-server-list-new",
-                "A contact list is made.",
+                "A call creates a contact list.",
                 [
                     corpus.operation(
                         531,
@@ -342,17 +342,17 @@ enum ServerFixture {
             ),
             Sample(
                 "acoustic-server-columns",
-                "Somebody asks for the database's columns.",
+                "An app queries the columns of the database.",
                 [corpus.operation(532, 0, .readBack(ReadRequest("columns")))]
             ),
             Sample(
                 "acoustic-server-access",
-                "Somebody wants to know what is held of a contact.",
+                "An app queries all data of a contact.",
                 [corpus.operation(533, 0, .readBack(ReadRequest("access")))]
             ),
             Sample(
                 "acoustic-server-export",
-                "Contacts go into a file of the download directory.",
+                "A job exports contacts to a file in the download directory.",
                 [
                     corpus.operation(
                         534,
@@ -365,12 +365,12 @@ enum ServerFixture {
             ),
             Sample(
                 "acoustic-server-event-errors",
-                "Somebody asks which events the vendor rejected after it had taken them.",
+                "An app queries the events that the vendor rejected after accepting them.",
                 [corpus.operation(535, 0, .readBack(ReadRequest("eventErrors", arguments: ["filter": "a & b"])))]
             ),
             Sample(
                 "acoustic-server-option",
-                "Options that can't be used.",
+                "Invalid options.",
                 isOrdinary: false,
                 [
                     corpus.operation(
@@ -392,7 +392,7 @@ enum ServerFixture {
         )
     }
 
-    /// A fault with its number.
+    /// Returns a fault with its number.
     static func fault(_ number: Int) -> WireResponse {
         xml(
             "<RESULT><SUCCESS>false</SUCCESS></RESULT><Fault><Request/><FaultCode/><FaultString>No.</FaultString>"
@@ -401,15 +401,15 @@ enum ServerFixture {
         )
     }
 
-    /// A success reply with additional elements.
-    static func yes(_ elements: String = "") -> WireResponse {
+    /// Returns a success reply with additional elements.
+    static func success(_ elements: String = "") -> WireResponse {
         xml("<RESULT><SUCCESS>TRUE</SUCCESS>\(elements)</RESULT>")
     }
 
     private static func job(_ state: String, _ added: Int) -> WireResponse {
         let counts = [("TOTAL_ROWS", 10), ("SQL_ADDED", added), ("SQL_UPDATED", 4)]
         let parameters = counts.map { "<PARAMETER><NAME>\($0.0)</NAME><VALUE>\($0.1)</VALUE></PARAMETER>" }
-        return yes(
+        return success(
             "<JOB_ID>4471</JOB_ID><JOB_STATUS>\(state)</JOB_STATUS><PARAMETERS>\(parameters.joined())</PARAMETERS>"
         )
     }
@@ -425,14 +425,14 @@ enum ServerFixture {
             SampleReply("fault 122 after a line break", WireResponse(200, body: [0x0A] + fault(122).body)),
             SampleReply(
                 "a contact",
-                yes("<EMAIL>aino@example.com</EMAIL><RecipientId>881200001</RecipientId><COLUMNS/>")
+                success("<EMAIL>aino@example.com</EMAIL><RecipientId>881200001</RecipientId><COLUMNS/>")
             ),
-            SampleReply("a contact without an address", yes("<EMAIL/><RecipientId>881200001</RecipientId>")),
-            SampleReply("a job's number", yes("<JOB_ID>4471</JOB_ID>")),
-            SampleReply("a list's number", yes("<CONTACT_LIST_ID>880101</CONTACT_LIST_ID>")),
+            SampleReply("a contact without an address", success("<EMAIL/><RecipientId>881200001</RecipientId>")),
+            SampleReply("a job's number", success("<JOB_ID>4471</JOB_ID>")),
+            SampleReply("a list's number", success("<CONTACT_LIST_ID>880101</CONTACT_LIST_ID>")),
             SampleReply(
                 "columns",
-                yes("<COLUMNS><COLUMN><NAME>MemberNo</NAME><TYPE>0</TYPE></COLUMN></COLUMNS><KEY_COLUMNS/>")
+                success("<COLUMNS><COLUMN><NAME>MemberNo</NAME><TYPE>0</TYPE></COLUMN></COLUMNS><KEY_COLUMNS/>")
             ),
             SampleReply("a job that runs", job("RUNNING", 0)),
             SampleReply("a job that is complete", job("COMPLETE", 6)),
@@ -461,6 +461,6 @@ enum ServerFixture {
 }
 
 extension JSONObject {
-    /// The object with more or other members.
+    /// Returns the object with changed or additional members.
     func with(_ other: JSONObject) -> JSONObject { other.reduce(into: self) { $0[$1.name] = $1.value } }
 }

@@ -18,7 +18,7 @@ import Testing
     }
 
     @Test(.shows("acoustic/S55"))
-    func `a tag joins a list once its row is written, one list after the other`() throws {
+    func `adds a contact to the lists of its tags one by one after writing its row`() throws {
         let driver = try ServerDriver(["lanes": 1])
         let operations = [
             driver.operation("c-1", Self.tags("reader", "sports", "beginner")),
@@ -53,23 +53,23 @@ import Testing
     }
 
     @Test(.shows("acoustic/S55"))
-    func `who is not in the database is added first, unless the settings say otherwise`() throws {
+    func `adds an unknown contact before it joins a list, unless an option forbids it`() throws {
         let driver = try ServerDriver()
-        let said = try driver.say("c-1", Self.tags("reader"))
+        let added = try driver.say("c-1", Self.tags("reader"))
         let strict = try driver.say("c-2", Self.tags("reader"), ["unknownContacts": "refuse"])
         try driver.advance(10)
-        #expect(driver.outcome(said)?.term == .accepted)
+        #expect(driver.outcome(added)?.term == .accepted)
         #expect(driver.columns("c-1") == [:])
         #expect(driver.account.lists == ["880023": ["c-1"]])
         #expect(driver.outcome(strict)?.finding?.code == "acoustic.server.contact.unknown")
         #expect(driver.outcome(strict)?.finding?.vendor?.code == "128")
         #expect(driver.sent("addRecipient").count == 1)
-        // Whom a wrong number names is not added under the key.
+        // A contact that an unknown number names is not added under its key.
         let wrong = try driver.say("c-3", Self.tags("reader"), ["contactId": "7"])
         try driver.advance(10)
         #expect(driver.outcome(wrong)?.finding?.code == "acoustic.server.contact.unknown")
         #expect(driver.columns("c-3") == nil)
-        // The operation of an existing contact that can't be found completes, too.
+        // The operation is also rejected if the vendor does not find an existing contact.
         driver.instead = [("addToList", .fault(128)), ("addToList", .fault(128))]
         let lost = try driver.say("c-1", Self.tags("reader"))
         try driver.advance(60)
@@ -77,27 +77,27 @@ import Testing
     }
 
     @Test(.shows("acoustic/S55"))
-    func `without a clear answer a list is joined again, over a restart, too`() throws {
+    func `repeats a list membership after an unclear reply or a crash`() throws {
         let driver = try ServerDriver()
         driver.instead = [("addToList", .lost), ("addToList", .died), ("addToList", .fault(50))]
-        let said = try driver.say("c-1", Self.tags("reader", "beginner", "sports"))
+        let id = try driver.say("c-1", Self.tags("reader", "beginner", "sports"))
         try driver.advance(120)
-        #expect(driver.outcome(said)?.term == .accepted)
+        #expect(driver.outcome(id)?.term == .accepted)
         #expect(driver.sent("addRecipient").count == 1)
         #expect(driver.account.lists == ["880022": ["c-1"], "880023": ["c-1"]])
     }
 
     @Test(.shows("acoustic/S13", "acoustic/S55"))
-    func `a list that the account does not know stops`() throws {
+    func `suspends the provider if the account does not know a list`() throws {
         let driver = try ServerDriver(vendor: ["lists": ["880022"]])
-        let said = try driver.say("c-1", Self.tags("reader"))
+        let id = try driver.say("c-1", Self.tags("reader"))
         try driver.advance(10)
         #expect(try driver.suspended?.code == "acoustic.server.list.unknown")
-        #expect(driver.outcome(said) == nil)
+        #expect(driver.outcome(id) == nil)
     }
 
     @Test(.shows("acoustic/S56"))
-    func `a removal from a list is refused, and a replacement tells who stays`() throws {
+    func `rejects a removal from a list and warns if a replacement keeps members`() throws {
         let driver = try ServerDriver()
         #expect(driver.codes(.changeTags(TagChange(remove: ["reader"]))) == ["list.left"])
         #expect(driver.codes(.changeTags(TagChange(add: ["sports"], remove: ["reader"]))) == ["list.left"])
@@ -106,9 +106,9 @@ import Testing
         #expect(driver.codes(digest(.unknown)) == ["subscription.unknown"])
         #expect(driver.codes(.changeTags(TagChange(replace: ["reader"]))) == ["list.stays"])
         #expect(driver.codes(.changeTags(TagChange(replace: ["reader", "beginner"]))) == [])
-        let said = try driver.say("c-1", .changeTags(TagChange(replace: ["sports", "reader"])))
+        let id = try driver.say("c-1", .changeTags(TagChange(replace: ["sports", "reader"])))
         try driver.advance(10)
-        #expect(driver.outcome(said)?.term == .accepted)
+        #expect(driver.outcome(id)?.term == .accepted)
         #expect(driver.account.lists == ["880023": ["c-1"]])
         #expect(driver.columns("c-1")?["IsSports"] == "Yes" && driver.columns("c-1")?["IsGold"] == "No")
         let lenient = try ServerDriver(["onInvalid": "sendValid"])
@@ -119,7 +119,7 @@ import Testing
     }
 
     @Test(.shows("acoustic/S55"))
-    func `what a list holds is read as the tag and the topic`() throws {
+    func `reads list memberships as tags and topics`() throws {
         let driver = try ServerDriver()
         let operations = [
             driver.operation("c-1", Self.tags("reader", "sports")), driver.operation("c-1", digest(.subscribed)),
@@ -134,7 +134,7 @@ import Testing
     }
 
     @Test(.shows("acoustic/S57"))
-    func `a list is made, and never twice in uncertain delivery`() throws {
+    func `creates a list once, even if its delivery is uncertain`() throws {
         let driver = try ServerDriver()
         func make(_ more: JSONObject = [:]) -> ReadRequest {
             ReadRequest("createContactList", arguments: JSONObject([("name", "Readers & more")]).with(more))
@@ -149,7 +149,7 @@ import Testing
         )
         #expect(try driver.ask("c-1", make(), seconds: 5)?.answer == ["contactListId": "880102"])
         #expect(driver.body(driver.sent("createList")[1]).contains("<VISIBILITY>0</VISIBILITY></CreateContactList>"))
-        for uncertainty in [Outcome.lost, .replied(ServerFixture.yes()), .replied(WireResponse(200))] {
+        for uncertainty in [Outcome.lost, .replied(ServerFixture.success()), .replied(WireResponse(200))] {
             driver.instead = [("createList", uncertainty)]
             #expect(try driver.ask("c-1", make(), seconds: 60)?.finding?.code == "acoustic.server.list.uncertain")
         }
@@ -159,7 +159,7 @@ import Testing
     }
 
     @Test(.shows("acoustic/S55", "acoustic/S56"))
-    func `settings of lists that do not fit are found`() throws {
+    func `reports all invalid list settings`() throws {
         let error = #expect(throws: SettingsError.self) {
             try ServerFixture.adapter([
                 "tagLists": ["sports": "1", "vip": "x", "reader": "1"],

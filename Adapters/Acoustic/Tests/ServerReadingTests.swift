@@ -12,7 +12,7 @@ import Testing
 
 @Suite("Acoustic server reading") struct ServerReadingTests {
     @Test(.shows("acoustic/S54"))
-    func `the contact of a device is read by its channel`() throws {
+    func `reads the contact of a device by its channel`() throws {
         let driver = try ServerDriver()
         let device: JSONObject = ["channel": "push.device", "userId": "mu-7", "channelId": "ch-9"]
         let request = ReadRequest("channelContact", arguments: device)
@@ -51,7 +51,7 @@ import Testing
     }
 
     @Test(.shows("acoustic/S58"))
-    func `the database's columns are read, and held against the settings`() throws {
+    func `reads the database columns and compares them with the settings`() throws {
         let settings: JSONObject = [
             "columns": [
                 "MemberNo": ["type": "text"], "City": ["type": "text"], "Visits": ["type": "text"],
@@ -63,7 +63,7 @@ import Testing
         func column(_ name: String, _ code: String, _ more: String = "") -> String {
             "<COLUMN><NAME>\(name)</NAME><TYPE>\(code)</TYPE>\(more)</COLUMN>"
         }
-        let listed = ServerFixture.yes(
+        let listed = ServerFixture.success(
             "<NAME>Customers</NAME><COLUMNS>" + column("MemberNo", "0") + column("EMAIL", "7") + column("City", "0")
                 + column("Visits", "2") + column("Odd", "12")
                 + column("Tier", "6", "<SELECTION_VALUES><VALUE>silver</VALUE><VALUE>gold</VALUE></SELECTION_VALUES>")
@@ -100,13 +100,13 @@ import Testing
             try named.ask("c-1", ReadRequest("columns"), seconds: 5)?.answer?["differences"]
                 == [["column": "city", "what": "missing"]]
         )
-        driver.instead = [("listMetaData", .replied(ServerFixture.yes("<COLUMNS/>"))), ("listMetaData", .lost)]
+        driver.instead = [("listMetaData", .replied(ServerFixture.success("<COLUMNS/>"))), ("listMetaData", .lost)]
         #expect(try driver.ask("c-1", ReadRequest("columns"), seconds: 60)?.answer != nil)
         #expect(driver.codes(.readBack(ReadRequest("columns", arguments: ["list": "7"]))) == ["question"])
     }
 
     @Test(.shows("acoustic/S59"))
-    func `what the vendor holds of a person is asked for by a job`() throws {
+    func `queries all data of a person with a job`() throws {
         let driver = try ServerDriver(["pollSeconds": 5])
         try driver.say("c,1", ServerDriver.set("city", "Turku"))
         try driver.advance(5)
@@ -137,14 +137,14 @@ import Testing
     }
 
     @Test(.shows("acoustic/S63"), arguments: ["export", "access", "import"])
-    func `a job ends within the default timeout, or its number is the answer`(_ what: String) throws {
-        let arguments: JSONObject = what == "import" ? ["mapFile": "m.xml", "sourceFile": "s.csv"] : [:]
+    func `returns the job number if a job exceeds the default timeout`(_ name: String) throws {
+        let arguments: JSONObject = name == "import" ? ["mapFile": "m.xml", "sourceFile": "s.csv"] : [:]
         for (jobTime, state) in [(20_000, nil), (40_000, "RUNNING")] as [(Int, JSONValue?)] {
             let driver = try ServerDriver(vendor: ["jobTime": .integer(jobTime)])
-            let question = driver.operation("c-1", .readBack(ReadRequest(what, arguments: arguments)))
-            try driver.world.read(question, from: "vendor", timeout: .seconds(30))
+            let query = driver.operation("c-1", .readBack(ReadRequest(name, arguments: arguments)))
+            try driver.world.read(query, from: "vendor", timeout: .seconds(30))
             try driver.advance(30)
-            let outcome = try #require(driver.outcome(question.id))
+            let outcome = try #require(driver.outcome(query.id))
             #expect(outcome.term == .accepted)
             guard let state else {
                 #expect(outcome.finding?.code != "acoustic.server.job.running")
@@ -154,10 +154,10 @@ import Testing
             #expect(outcome.answer?["state"] == state)
             #expect(outcome.finding?.code == "acoustic.server.job.running")
             #expect(outcome.finding?.reason.contains("job \(job)") == true)
-            // The number leads to the rest.
+            // A query with the job number returns the result.
             let later = ReadRequest(
-                what == "access" ? "access" : "job",
-                arguments: [what == "access" ? "job" : "id": .string(job)]
+                name == "access" ? "access" : "job",
+                arguments: [name == "access" ? "job" : "id": .string(job)]
             )
             try driver.advance(20)
             #expect(try driver.ask("c-1", later, seconds: 5)?.finding?.code != "acoustic.server.job.running")
@@ -165,7 +165,7 @@ import Testing
     }
 
     @Test(.shows("acoustic/S60"))
-    func `contacts go into a file by a job, which is asked for until it ends`() throws {
+    func `exports contacts to a file with a job and queries it until it ends`() throws {
         let driver = try ServerDriver(["pollSeconds": 5])
         let request = ReadRequest(
             "export",
@@ -195,13 +195,13 @@ import Testing
                 "<EXPORT_TYPE>ALL</EXPORT_TYPE><EXPORT_FORMAT>CSV</EXPORT_FORMAT><FILE_ENCODING>utf-8</FILE_ENCODING><LIST"
             )
         )
-        // Another export file does no harm, so a lost export is requested again.
+        // A second export file does no harm, so a lost export is requested again.
         driver.instead = [("exportList", .lost)]
         #expect(try driver.ask("c-1", ReadRequest("export"), seconds: 60)?.term == .accepted)
-        driver.instead = [("exportList", .replied(ServerFixture.yes()))]
+        driver.instead = [("exportList", .replied(ServerFixture.success()))]
         let unnamed = try driver.ask("c-1", ReadRequest("export"), seconds: 30)
         #expect(unnamed?.finding?.code == "acoustic.server.export.unnamed")
-        let failed = ServerFixture.yes("<JOB_ID>4471</JOB_ID><JOB_STATUS>CANCELED</JOB_STATUS>")
+        let failed = ServerFixture.success("<JOB_ID>4471</JOB_ID><JOB_STATUS>CANCELED</JOB_STATUS>")
         driver.instead = [("jobStatus", .replied(failed))]
         let cancelled = try driver.ask("c-1", ReadRequest("export"), seconds: 30)
         #expect(cancelled?.finding?.code == "acoustic.server.job.refused")
@@ -215,7 +215,7 @@ import Testing
     }
 
     @Test(.shows("acoustic/S61"))
-    func `events that the vendor took and then rejected are listed`() throws {
+    func `lists events that the vendor accepted and then rejected`() throws {
         let driver = try ServerDriver(vendor: ["lateRefusals": ["late"]])
         try driver.say("c-1", ServerDriver.set("city", "Turku"))
         try driver.say("c-1", ServerDriver.event("late"))

@@ -14,7 +14,7 @@ import Testing
     // MARK: Tokens
 
     @Test(.shows("acoustic/S1", "acoustic/S2", "acoustic/S4"))
-    func `a token is asked for once for all lanes, and again when it has ended`() throws {
+    func `requests one token for all lanes, and another after it expires`() throws {
         let driver = try ServerDriver()
         for number in 1...40 { try driver.say("c-\(number)", ServerDriver.set("city", "Turku")) }
         try driver.advance(60)
@@ -32,7 +32,7 @@ import Testing
         try driver.advance(10)
         #expect(driver.sent("token").count == 1)
         try driver.advance(600)
-        #expect(driver.sent("token").count == 1, "nothing is to be sent, so nothing is asked for")
+        #expect(driver.sent("token").count == 1, "no token is requested while no request is pending")
         try driver.say("c-1", ServerDriver.set("city", "Vaasa"))
         try driver.advance(10)
         #expect(driver.sent("token").count == 2)
@@ -40,8 +40,7 @@ import Testing
     }
 
     @Test(.shows("acoustic/S3"), arguments: ["401", "fault 145"])
-    func `after a refused token it is asked for once more, and after another a person has to act`(_ how: String) throws
-    {
+    func `requests one new token after a refusal and suspends after a second refusal`(_ how: String) throws {
         let refusal: Outcome = how == "401" ? .status(401) : .fault(145)
         let driver = try ServerDriver()
         try driver.say("c-1", ServerDriver.set("city", "Turku"))
@@ -51,7 +50,7 @@ import Testing
         try driver.advance(10)
         #expect(driver.outcome(second)?.term == .accepted)
         #expect(driver.sent("token").count == 2)
-        #expect(driver.account.tokens.count == 1, "the vendor hands out the same one")
+        #expect(driver.account.tokens.count == 1, "the vendor returns the same token")
         driver.instead = [("addRecipient", refusal), ("addRecipient", refusal)]
         let third = try driver.say("c-1", ServerDriver.set("city", "Vaasa"))
         try driver.advance(4000)
@@ -64,7 +63,7 @@ import Testing
     }
 
     @Test(.shows("acoustic/S3"))
-    func `four requests with the same refused token cost one question`() throws {
+    func `four requests with the same refused token cause one token request`() throws {
         let driver = try ServerDriver()
         try driver.say("c-1", ServerDriver.set("city", "Turku"))
         try driver.advance(10)
@@ -77,7 +76,7 @@ import Testing
     }
 
     @Test(.shows("acoustic/S1", "acoustic/S43"))
-    func `a client that is unknown stops, a host that fails is asked again`() throws {
+    func `suspends for an unknown client and retries after a failure of the token host`() throws {
         let driver = try ServerDriver(vendor: ["refreshToken": "another"])
         driver.instead = [("token", .status(500)), ("token", .lost), ("token", .json(200, ["access_token": "a b"]))]
         try driver.say("c-1", ServerDriver.set("city", "Turku"))
@@ -105,7 +104,7 @@ import Testing
             "acoustic/S27"
         )
     )
-    func `a contact is added with its key and its columns`() throws {
+    func `adds a contact with its key and columns`() throws {
         let driver = try ServerDriver(["countries": "upper"])
         let instant = AttributeValue(text: "2031-03-08T22:15:00.750Z", as: .timestamp) ?? ""
         try driver.say(
@@ -139,7 +138,7 @@ import Testing
     }
 
     @Test(.shows("acoustic/S7", "acoustic/S8", "acoustic/S9"))
-    func `a contact that is there or not leads to the other call, once`() throws {
+    func `uses the other of the add and update calls once if the first does not fit`() throws {
         let driver = try ServerDriver()
         driver.instead = [("addRecipient", .fault(122))]
         let first = try driver.say("c-1", ServerDriver.set("city", "Turku"))
@@ -167,13 +166,13 @@ import Testing
     }
 
     @Test(.shows("acoustic/S25"))
-    func `several words of one contact are one call, the last value wins`() throws {
+    func `combines changes of one contact in one call with the latest values`() throws {
         let driver = try ServerDriver()
-        let said: [Action] = [
+        let changes: [Action] = [
             ServerDriver.set("city", "Turku"), .changeAttributes(["city": .set("Oulu"), "visits": .set(7)]),
             ServerDriver.set("visits", 8), .changeTags(TagChange(add: ["sports"])),
         ]
-        let operations = said.map { driver.operation("c-1", $0) }
+        let operations = changes.map { driver.operation("c-1", $0) }
         try driver.world.capture(operations)
         try driver.advance(10)
         #expect(driver.sent("addRecipient").count == 1)
@@ -182,7 +181,7 @@ import Testing
     }
 
     @Test(.shows("acoustic/S10", "acoustic/S11", "acoustic/S26"))
-    func `a refused call goes again in halves, until the bad word stands alone`() throws {
+    func `retries a rejected call in halves until the bad value is isolated`() throws {
         let driver = try ServerDriver()
         let operations = (1...9).map { number in
             driver.operation(
@@ -202,7 +201,7 @@ import Testing
     }
 
     @Test(.shows("acoustic/S12"))
-    func `a fault of the server is tried again, five times in all, and stops nobody else`() throws {
+    func `retries a server fault, five attempts in all, without blocking other contacts`() throws {
         let driver = try ServerDriver()
         driver.instead = [("addRecipient", .fault(50)), ("addRecipient", .fault(120))]
         let first = try driver.say("c-1", ServerDriver.set("city", "Turku"))
@@ -228,20 +227,23 @@ import Testing
             (106, "fault.database"), (310, "fault.database"), (150, "fault.organisation"), (403, "reply.forbidden"),
         ]
     )
-    func `what only a person can mend stops, and keeps everything`(_ number: Int, _ code: String) throws {
+    func `suspends the provider and keeps all operations if the error needs a manual fix`(
+        _ number: Int,
+        _ code: String
+    ) throws {
         let driver = try ServerDriver()
         driver.instead = [("addRecipient", number == 403 ? .status(403) : .fault(number))]
-        let said = try driver.say("c-1", ServerDriver.set("city", "Turku"))
+        let id = try driver.say("c-1", ServerDriver.set("city", "Turku"))
         try driver.advance(5)
         #expect(try driver.suspended?.code == "acoustic.server.\(code)")
-        #expect(driver.outcome(said) == nil)
+        #expect(driver.outcome(id) == nil)
         try driver.resume()
         try driver.advance(5)
-        #expect(driver.outcome(said)?.term == .accepted)
+        #expect(driver.outcome(id)?.term == .accepted)
     }
 
     @Test(.shows("acoustic/S44"))
-    func `an address of a database that is not there stops, too`() throws {
+    func `suspends the provider if the database does not exist`() throws {
         let driver = try ServerDriver()
         driver.instead = [("gdprErasure", .status(404))]
         try driver.say("c-1", .erase)
@@ -252,7 +254,7 @@ import Testing
     // MARK: Waiting
 
     @Test(.shows("acoustic/S43"))
-    func `a Retry-After keeps every lane back, over a restart`() throws {
+    func `a Retry-After delays every lane and survives a restart`() throws {
         let driver = try ServerDriver()
         try driver.say("c-1", ServerDriver.set("city", "Turku"))
         try driver.advance(10)
@@ -270,7 +272,7 @@ import Testing
     }
 
     @Test(.shows("acoustic/S43"))
-    func `a vendor that fails is asked less often each time, by all lanes together`() throws {
+    func `all lanes share an increasing retry delay while the vendor fails`() throws {
         let driver = try ServerDriver()
         try driver.say("c-1", ServerDriver.set("city", "Turku"))
         try driver.advance(10)
@@ -285,51 +287,51 @@ import Testing
     }
 
     @Test(.shows("acoustic/S45", "acoustic/S49"))
-    func `without a clear answer a call goes again`() throws {
+    func `retries a call after an unclear reply`() throws {
         let page = WireResponse(200, headers: [WireHeader("Content-Type", "text/html")], body: Array("<html>".utf8))
-        let nothings: [Outcome] = [
+        let unclearReplies: [Outcome] = [
             .lost, .replied(page), .replied(WireResponse(200)), .json(200, ["a": 1]),
             .replied(WireResponse(200, body: Array("<Envelope><Body/></Envelope>".utf8))),
             .replied(WireResponse(200, body: Array("<!DOCTYPE x><Envelope/>".utf8))),
         ]
-        for nothing in nothings {
+        for reply in unclearReplies {
             let driver = try ServerDriver()
-            driver.instead = [("addRecipient", nothing)]
-            let said = try driver.say("c-1", ServerDriver.set("city", "Turku"))
+            driver.instead = [("addRecipient", reply)]
+            let id = try driver.say("c-1", ServerDriver.set("city", "Turku"))
             try driver.advance(60)
             #expect(driver.endpoints == ["token", "addRecipient", "addRecipient"])
-            #expect(driver.outcome(said)?.term == .accepted)
+            #expect(driver.outcome(id)?.term == .accepted)
         }
     }
 
-    // MARK: Opting out, forgetting
+    // MARK: Opt-outs and erasure
 
     @Test(.shows("acoustic/S62"))
-    func `an opt-out of a contact that is not there waits for it, and blocks nothing`() throws {
+    func `an opt-out waits for its missing contact and blocks no other operation`() throws {
         let driver = try ServerDriver(["lanes": 1])
         let out = Action.changeSubscription(Subscription(channel: .email, state: .unsubscribed))
         let early = try driver.say("c-1", out)
         try driver.advance(5)
         #expect(driver.outcome(early) == nil)
         #expect(try driver.world.waits(of: "vendor").map(\.code) == ["acoustic.server.optOut.waits"])
-        // Other contacts are served, and so is the contact itself.
+        // Other contacts are served, and so are other operations of this contact.
         let other = try driver.say("c-2", ServerDriver.set("city", "Turku"))
         let city = try driver.say("c-1", ServerDriver.set("city", "Oulu"))
         try driver.advance(5)
         #expect(driver.outcome(other)?.term == .accepted && driver.outcome(city)?.term == .accepted)
-        // The contact has no address yet, so no mail reaches it and the opt-out waits on.
+        // The contact has no address yet, so no mail reaches it and the opt-out keeps waiting.
         #expect(driver.outcome(early) == nil)
         let address = try driver.say("c-1", .identify([Identifier(.email, "a@example.com")]))
         let event = try driver.say("c-1", ServerDriver.event("Visit"))
         try driver.advance(5)
         #expect([early, address, event].allSatisfy { driver.outcome($0)?.term == .accepted })
         #expect(driver.account.contacts["c-1"]?.isOut == true && driver.account.contacts["c-2"]?.isOut == false)
-        // The opt-out follows the address before anything else of the contact.
+        // The opt-out follows the address before any other operation of the contact.
         let last = driver.endpoints.suffix(5)
         #expect(Array(last.prefix(3)) == ["addRecipient", "selectRecipient", "optOutRecipient"])
     }
 
-    @Test func `a contact whose key is the address is added and opted out`() throws {
+    @Test func `adds and opts out a contact whose key is the e-mail address`() throws {
         let driver = try ServerDriver(
             ["keyColumn": "EMAIL", "identifierColumns": [:]],
             vendor: ["keyColumn": "EMAIL"]
@@ -341,7 +343,7 @@ import Testing
         #expect(driver.account.contacts["a@example.com"]?.isOut == true)
     }
 
-    @Test func `an opt-out that waits ends when the vendor is left`() throws {
+    @Test func `completes a waiting opt-out when its contact is unregistered`() throws {
         let driver = try ServerDriver(["lanes": 1])
         let out = Action.changeSubscription(Subscription(channel: .email, state: .unsubscribed))
         let (first, second) = (try driver.say("c-1", out), try driver.say("c-2", out))
@@ -353,7 +355,7 @@ import Testing
         #expect(driver.outcome(unregister)?.term == .unchanged && driver.outcome(first) == nil)
     }
 
-    @Test(.shows("acoustic/S16")) func `a fraction of a second is cut off with a finding`()
+    @Test(.shows("acoustic/S16")) func `removes fractions of a second and reports it`()
         throws
     {
         let driver = try ServerDriver()
@@ -361,14 +363,14 @@ import Testing
         let fraction = AttributeValue.timestamp(try #require(Timestamp(text: "2019-12-31T23:59:59.999-05:00")))
         #expect(driver.codes(ServerDriver.set("last_visit", whole)) == [])
         #expect(driver.codes(ServerDriver.set("last_visit", fraction)) == ["value.precision"])
-        let said = try driver.say("c-1", ServerDriver.set("last_visit", fraction))
+        let id = try driver.say("c-1", ServerDriver.set("last_visit", fraction))
         try driver.advance(5)
-        #expect(driver.outcome(said)?.term == .accepted)
+        #expect(driver.outcome(id)?.term == .accepted)
         #expect(driver.columns("c-1")?["LastVisit"] == "01/01/2020 04:59:59")
     }
 
     @Test(.shows("acoustic/S30", "acoustic/S31"))
-    func `an opt-out asks the database for the address first`() throws {
+    func `an opt-out queries the contact's address first`() throws {
         let driver = try ServerDriver()
         let out = Action.changeSubscription(Subscription(channel: .email, state: .unsubscribed))
         let missing = try driver.say("c-1", out, ["optOutWaits": false])
@@ -410,7 +412,7 @@ import Testing
     }
 
     @Test(.shows("acoustic/S31", "acoustic/S32"))
-    func `a removal takes the contact out of the database`() throws {
+    func `a removal deletes the contact from the database`() throws {
         let driver = try ServerDriver(["erasure": "remove"])
         try driver.say("c-1", .identify([Identifier(.email, "a@example.com")]))
         try driver.say("c-3", ServerDriver.set("city", "Turku"))
@@ -429,7 +431,7 @@ import Testing
     }
 
     @Test(.shows("acoustic/S33", "acoustic/S34"))
-    func `contacts are erased by one job, which is asked for until it has no state`() throws {
+    func `erases contacts in one job and queries it until it has no status`() throws {
         let driver = try ServerDriver(["lanes": 1], vendor: ["jobTime": 40_000])
         let names = ["c-1", "c,2", "c\"3"]
         for name in names { try driver.say(name, ServerDriver.set("city", "Turku")) }
@@ -445,20 +447,20 @@ import Testing
         try driver.advance(100)
         #expect(driver.sent("gdprErasure").count == 1)
         #expect(driver.sent("gdprStatus").count == 2)
-        // The vendor's own link leads elsewhere, and nothing follows it.
+        // The vendor's own link names another host and is not followed.
         #expect(
             driver.sent("gdprStatus")[0].request.url
                 == "https://api-campaign-eu-1.goacoustic.com/rest/gdpr_jobs/4471/status"
         )
         #expect(operations.map { driver.outcome($0.id)?.term } == [.accepted, .accepted, .accepted])
         #expect(driver.account.erased == names)
-        // An operation that was captured later has waited for it.
+        // An operation that was captured later waited for the job.
         #expect(driver.outcome(later)?.term == .accepted)
         #expect(driver.columns("c-1") == ["City": "Oulu"])
     }
 
     @Test(.shows("acoustic/S27", "acoustic/S33"))
-    func `contacts whose keys look alike stay two`() throws {
+    func `distinguishes contacts with canonically equivalent keys`() throws {
         let driver = try ServerDriver(["lanes": 1])
         func say(_ action: Action) throws {
             try driver.world.capture(
@@ -479,7 +481,7 @@ import Testing
     }
 
     @Test(.shows("acoustic/S35", "acoustic/S26"))
-    func `a job that the vendor forgot goes again, and a refused one in halves`() throws {
+    func `repeats a job that the vendor lost and halves a refused job`() throws {
         let driver = try ServerDriver(["lanes": 1])
         driver.instead = [("gdprStatus", .status(404))]
         let first = try driver.say("c-1", .erase)
@@ -510,7 +512,7 @@ import Testing
             "acoustic/S41"
         )
     )
-    func `an event finds its contact's number first, and goes with others`() throws {
+    func `queries the contact's number before its events and sends events in batches`() throws {
         let driver = try ServerDriver(["lanes": 1, "eventsPerRequest": 3])
         for number in 1...2 { try driver.say("c-\(number)", ServerDriver.set("city", "Turku")) }
         try driver.advance(10)
@@ -552,7 +554,7 @@ import Testing
     }
 
     @Test(.shows("acoustic/S42", "acoustic/S26"), arguments: [400, 409, 200])
-    func `one bad event refuses its list, and is found`(_ status: Int) throws {
+    func `isolates the bad event of a refused batch`(_ status: Int) throws {
         let driver = try ServerDriver(["lanes": 1])
         try driver.say("c-1", ServerDriver.set("city", "Turku"))
         try driver.advance(5)
@@ -570,12 +572,12 @@ import Testing
         #expect(driver.account.events.count == 11)
         #expect(driver.outcome(operations[4].id)?.term == .rejected)
         #expect(operations.filter { driver.outcome($0.id)?.term == .rejected }.count == 1)
-        // In order, bad one or not.
+        // The order of the other events is kept.
         #expect(driver.account.events.map(\.name) == (1...12).filter { $0 != 5 }.map { "Lesson \($0)" })
     }
 
     @Test(.shows("acoustic/S38"))
-    func `an event leaves once, also where nobody knows what became of it`() throws {
+    func `sends an event once, even if its delivery is uncertain`() throws {
         let driver = try ServerDriver()
         try driver.say("c-1", ServerDriver.set("city", "Turku"))
         try driver.advance(5)
@@ -605,7 +607,7 @@ import Testing
         ("08:30:00", "08:30"), ("08:30", "08:30"), ("01:05:00 PM", "13:05"), ("1:05 pm", "13:05"),
         ("12:00:00 AM", "00:00"), ("12:30:00 PM", "12:30"), ("13:05:30", "13:05"), ("13:05:00 PM", nil),
         ("0:05:00 AM", nil), ("25:00:00", nil), ("08:30:61", nil), ("08:30 or so", nil),
-    ]) func `a time is read in 24 hours or 12, and what is none stays a text`(_ text: String, _ time: String?) throws {
+    ]) func `reads 24-hour and 12-hour times and keeps other values as text`(_ text: String, _ time: String?) throws {
         let api = try ServerFixture.adapter()
         let answer: JSONValue = ["columns": ["MemberNo": "c-1", "DeliveryHour": .string(text)]]
         let contact = api.contacts(in: answer, to: .keys(["c-1"])).contacts.first?.contact
@@ -616,7 +618,9 @@ import Testing
     @Test(arguments: [
         ("03/08/2031 22:15:00", "2031-03-08T22:15:00Z"), ("03/08/2031 10:15:00 PM", "2031-03-08T22:15:00Z"),
         ("03/08/2031 22:15:00 GMT", "2031-03-08T22:15:00Z"), ("08.03.2031 22:15:00", nil),
-    ]) func `an instant is read likewise`(_ text: String, _ instant: String?) throws {
+    ]) func `reads 24-hour and 12-hour timestamps and keeps other values as text`(_ text: String, _ instant: String?)
+        throws
+    {
         let api = try ServerFixture.adapter()
         let answer: JSONValue = ["columns": ["MemberNo": "c-1", "LastVisit": .string(text)]]
         let contact = api.contacts(in: answer, to: .keys(["c-1"])).contacts.first?.contact
@@ -625,7 +629,7 @@ import Testing
     }
 
     @Test(.shows("acoustic/S46"))
-    func `a contact is read, and a question has words of its own`() throws {
+    func `reads a contact and rejects malformed queries`() throws {
         let driver = try ServerDriver()
         try driver.say("c-1", .changeAttributes(["city": .set("Turku"), "visits": .set(7)]))
         try driver.say("c-1", .identify([Identifier(.email, "a@example.com")]))
@@ -649,7 +653,7 @@ import Testing
     }
 
     @Test(.shows("acoustic/S47"))
-    func `a file goes into the database by a job, and dropped rows are told`() throws {
+    func `imports a file with a job and reports dropped rows`() throws {
         let driver = try ServerDriver(["pollSeconds": 3])
         func files(_ name: String) -> ReadRequest {
             ReadRequest("import", arguments: ["mapFile": "map.xml", "sourceFile": .string(name)])
@@ -673,7 +677,7 @@ import Testing
     // MARK: Settings and values
 
     @Test(.shows("acoustic/S14", "acoustic/S9", "acoustic/S37"))
-    func `settings that do not fit together are all found`() throws {
+    func `reports all conflicting settings at once`() throws {
         let error = #expect(throws: SettingsError.self) {
             try ServerFixture.adapter([
                 "keyColumn": "Nowhere", "attributeNames": ["a": "City", "b": "City", "c": "Nowhere", "d": "city"],
@@ -703,7 +707,7 @@ import Testing
             "acoustic/S24"
         )
     )
-    func `what a column can't hold refuses the operation, or stays out`() throws {
+    func `rejects or omits values that a column cannot store`() throws {
         let driver = try ServerDriver()
         let bad: [(AttributeName, AttributeValue, String)] = [
             ("nowhere", "x", "column.unknown"), ("FirstName ", "x", "column.unknown"), ("MemberNo", "x", "column.key"),
@@ -740,7 +744,7 @@ import Testing
     }
 
     @Test(.shows("acoustic/S27", "acoustic/S28", "acoustic/S29", "acoustic/S48"))
-    func `tags and subscriptions are columns, and what this API does not take is refused`() throws {
+    func `writes tags and subscriptions as columns and rejects unsupported operations`() throws {
         let driver = try ServerDriver()
         try driver.say("c-1", .changeTags(TagChange(replace: ["gold"])))
         try driver.say("c-1", .changeSubscription(Subscription(channel: .sms, state: .suspended)))
@@ -768,10 +772,10 @@ import Testing
         )
     }
 
-    // MARK: The interface's XML
+    // MARK: Mutated replies
 
     /// Checks that every mutated reply gets a verdict and that no request goes to another host.
-    @Test func `mutations of every answer crash nothing, and end`() throws {
+    @Test func `mutated replies cause no crash and no endless exchange`() throws {
         let replies = [
             "<RESULT><SUCCESS>TRUE</SUCCESS><RecipientId>881200001</RecipientId><EMAIL>a@example.com</EMAIL></RESULT>",
             "<RESULT><SUCCESS>false</SUCCESS></RESULT><Fault><detail><error><errorid>50</errorid></error></detail></Fault>",

@@ -8,7 +8,7 @@ import Testing
 @testable import PatchbayAcoustic
 
 @Suite("Acoustic simulator") struct SimulatorTests {
-    /// The service with its state, at a time.
+    /// The simulated service with its state.
     private struct Host {
         var simulator: AcousticSimulator
         var state: AcousticAccount
@@ -24,7 +24,7 @@ import Testing
 
         @discardableResult
         mutating func send(_ request: WireRequest, at seconds: Int = 0) -> WireResponse {
-            simulator.respond(to: request, state: &state, now: Bench.at(seconds))
+            simulator.respond(to: request, state: &state, now: TestDriver.at(seconds))
         }
 
         @discardableResult
@@ -58,14 +58,14 @@ import Testing
         )
     }
 
-    @Test func `a good write is visible after five minutes`() throws {
+    @Test func `a valid write becomes visible after five minutes`() throws {
         var host = try Host()
         #expect(host.update("City", "string", "Turku") == 200)
-        #expect(host.user?.row(at: Bench.at(299)) == [:])
-        #expect(host.user?.row(at: Bench.at(300)) == ["City": "Turku"])
+        #expect(host.user?.row(at: TestDriver.at(299)) == [:])
+        #expect(host.user?.row(at: TestDriver.at(300)) == ["City": "Turku"])
     }
 
-    @Test func `one bad entry loses the whole group, behind a yes`() throws {
+    @Test func `one bad entry loses the whole group despite status 200`() throws {
         var host = try Host()
         let body: JSONValue = [
             "attributes": [
@@ -86,7 +86,7 @@ import Testing
             ("DeliveryHour", "string", "8 pm"), ("EMAIL", "string", "a@b.example"),
         ] as [(String, String, JSONValue)]
     )
-    func `what does not fit is lost, and poisons what follows until it is deleted`(
+    func `an invalid value is lost and breaks later updates until it is deleted`(
         _ row: (key: String, type: String, value: JSONValue)
     ) throws {
         var host = try Host()
@@ -103,14 +103,14 @@ import Testing
         #expect(host.user?.finalRow == ["City": "Turku"])
     }
 
-    @Test func `the adapter's cure works: what is deleted can be set again`() throws {
+    @Test func `a column can be set again after the adapter deletes the bad value`() throws {
         var host = try Host()
         host.update("LoyaltyTeir", "string", "gold")
-        let bench = try Bench.ready()
-        for action in [Action.unset("LoyaltyTeir"), .set("LoyaltyTier", "gold")] { bench.capture(action, at: 0) }
+        let driver = try TestDriver.ready()
+        for action in [Action.unset("LoyaltyTeir"), .set("LoyaltyTier", "gold")] { driver.capture(action, at: 0) }
         for _ in 0..<2 {
-            let url = try bench.transmission(at: 10).request.url
-            var request = try bench.exchange(at: 10)
+            let url = try driver.transmission(at: 10).request.url
+            var request = try driver.exchange(at: 10)
             request.url = url.replacing("user-from-sdk", with: "u-1")
             #expect(host.send(request, at: 10).status == 200)
         }
@@ -118,7 +118,7 @@ import Testing
         #expect(host.user?.poison == [])
     }
 
-    @Test func `an upper-case country is taken, and can't be asked for`() throws {
+    @Test func `accepts an upper-case country and records a violation`() throws {
         var host = try Host()
         #expect(host.update("HomeCountry", "string", "FI") == 200)
         #expect(host.state.violations.count == 1)
@@ -143,7 +143,7 @@ import Testing
         (request("POST", "registrations", ["installId": "i"]), 400),
     ]
 
-    @Test(arguments: refused.indices) func `what is malformed is refused`(_ number: Int) throws {
+    @Test(arguments: refused.indices) func `refuses malformed requests`(_ number: Int) throws {
         var host = try Host()
         let (request, status) = Self.refused[number]
         #expect(host.send(request).status == status)
@@ -159,7 +159,7 @@ import Testing
             ("extra", 1), ("attribution", 7),
         ] as [(String, JSONValue)]
     )
-    func `a wrong event is refused`(_ row: (name: String, value: JSONValue)) throws {
+    func `refuses malformed events`(_ row: (name: String, value: JSONValue)) throws {
         var host = try Host()
         var event: JSONObject = ["type": "custom", "name": "x", "timestamp": "2031-03-09T07:05:11.042Z"]
         let path = "users/u-1/channels/c-1/events"
@@ -169,7 +169,7 @@ import Testing
         #expect(host.user?.events.count == 1)
     }
 
-    @Test func `custom events are taken and not shown, unless support has switched them on`() throws {
+    @Test func `hides custom events unless the account enables them`() throws {
         let body: JSONValue = ["events": [["type": "custom", "name": "x", "timestamp": "2031-03-09T07:05:11.042Z"]]]
         for isOn in [false, true] {
             var host = try Host(["showsCustomEvents": .bool(isOn)])
@@ -212,7 +212,7 @@ import Testing
         #expect(host.send(Self.request("GET", "users/user-2/channels/channel-2", nil)).json?["userId"] == "user-2")
     }
 
-    @Test func `a merged user is named by its heir`() throws {
+    @Test func `returns the new ids of a merged user`() throws {
         var host = try Host(["merged": ["u-1": "u-2"]])
         host.send(
             Self.request(
@@ -233,7 +233,7 @@ import Testing
         )
     }
 
-    @Test func `another app, another content type and a column to refuse`() throws {
+    @Test func `refuses another app, another content type and a configured column`() throws {
         var host = try Host(["appKey": "other", "refusedColumns": ["City"]])
         #expect(host.update("City", "string", "x") == 404)
         host = try Host(["refusedColumns": ["City"]])
@@ -245,7 +245,7 @@ import Testing
         #expect(host.send(plain).status == 415)
     }
 
-    @Test func `bad settings are named`() {
+    @Test func `reports invalid settings by path`() {
         let error = #expect(throws: SettingsError.self) {
             try AcousticSimulator(settings: ["columns": ["City": "text"], "eventLimit": 0, "no": 1])
         }

@@ -9,9 +9,9 @@ import Testing
 @Suite("Acoustic values") struct ValueTests {
     /// The wire entry of a value in a column, `type value`.
     private func entry(_ name: AttributeName, _ value: AttributeValue, _ settings: JSONObject = [:]) throws -> String {
-        let bench = try Bench.ready(settings)
-        bench.capture(.set(name, value), at: 0)
-        let entry = try #require(bench.transmission(at: 0, flush: true).request.json?["attributes"]?[0])
+        let driver = try TestDriver.ready(settings)
+        driver.capture(.set(name, value), at: 0)
+        let entry = try #require(driver.transmission(at: 0, flush: true).request.json?["attributes"]?[0])
         return "\(entry["type"]?.string ?? "?") \(entry["value"]?.text ?? "?")"
     }
 
@@ -68,7 +68,7 @@ import Testing
         ),
         arguments: good
     )
-    func `each column type has its form`(_ row: Row) throws {
+    func `encodes a value of each column type`(_ row: Row) throws {
         #expect(try entry(row.column, typed(row.text, row.type)) == row.entry)
     }
 
@@ -108,43 +108,43 @@ import Testing
         ),
         arguments: bad
     )
-    func `what the vendor would lose in silence is refused with a reason`(
+    func `rejects values that the vendor would silently drop`(
         _ row: (column: AttributeName, value: AttributeValue, code: String)
     ) throws {
-        let bench = try Bench.ready(["attributeNames": [:]])
-        let findings = bench.examine(.set(row.column, row.value))
+        let driver = try TestDriver.ready(["attributeNames": [:]])
+        let findings = driver.examine(.set(row.column, row.value))
         #expect(findings.map(\.code) == ["acoustic.\(row.code)"])
         #expect(findings.map(\.severity) == [.error])
         #expect(findings.map(\.path) == ["action.changes.\(row.column.rawValue)"])
     }
 
-    @Test(.shows("acoustic/C13", "acoustic/C9")) func `too much is refused with its size`() throws {
-        let bench = try Bench.ready()
-        let long = try #require(bench.examine(.set("City", .string(String(repeating: "x", count: 4001)))).first)
+    @Test(.shows("acoustic/C13", "acoustic/C9")) func `reports the size of a value that is too long`() throws {
+        let driver = try TestDriver.ready()
+        let long = try #require(driver.examine(.set("City", .string(String(repeating: "x", count: 4001)))).first)
         #expect(long.code == "acoustic.value.long" && long.reason.contains("4001"))
         let digits = try typed(String(repeating: "7", count: 256), .decimal)
-        let many = try #require(bench.examine(.set("Visits", digits)).first)
+        let many = try #require(driver.examine(.set("Visits", digits)).first)
         #expect(many.code == "acoustic.value.digits" && many.reason.contains("256"))
     }
 
-    @Test(.shows("acoustic/C5", "acoustic/C6")) func `what is cut off is told`() throws {
-        let bench = try Bench.ready()
-        #expect(bench.words(.set("DeliveryHour", "10:30:59")) == ["warning value.seconds"])
+    @Test(.shows("acoustic/C5", "acoustic/C6")) func `reports removed seconds and lost precision`() throws {
+        let driver = try TestDriver.ready()
+        #expect(driver.words(.set("DeliveryHour", "10:30:59")) == ["warning value.seconds"])
         let fine = try typed("2031-03-09T07:05:11.042600Z", .timestamp)
-        #expect(bench.words(.set("LastVisit", fine)) == ["note timestamp.precision"])
+        #expect(driver.words(.set("LastVisit", fine)) == ["note timestamp.precision"])
     }
 
-    @Test(.shows("acoustic/C10")) func `nothing can be added to a value`() throws {
-        let bench = try Bench.ready()
+    @Test(.shows("acoustic/C10")) func `rejects increment, append and remove`() throws {
+        let driver = try TestDriver.ready()
         let changes: [AttributeChange] = [.increment(ExactDecimal(1)), .append(["a"]), .remove(["a"])]
         for change in changes {
-            #expect(bench.words(.changeAttributes(["Visits": change])) == ["error attribute.arithmetic"])
+            #expect(driver.words(.changeAttributes(["Visits": change])) == ["error attribute.arithmetic"])
         }
     }
 
-    @Test(.shows("acoustic/G1")) func `every problem of a group is told at once, and nothing of it goes`() throws {
-        let bench = try Bench.ready()
-        let findings = bench.examine(
+    @Test(.shows("acoustic/G1")) func `reports all problems of a group at once and sends none of it`() throws {
+        let driver = try TestDriver.ready()
+        let findings = driver.examine(
             .changeAttributes([
                 "City": .set("Turku"), "Visits": .set("many"), "MemberNo": .set("M-1"), "HomeCountry": .set("Narnia"),
             ])
@@ -157,21 +157,21 @@ import Testing
         )
     }
 
-    @Test(.shows("acoustic/G2")) func `by a setting the valid rest goes, and the bad entry is named`() throws {
-        let bench = try Bench.ready(["onInvalid": "sendValid"])
+    @Test(.shows("acoustic/G2")) func `sendValid sends the valid entries and reports the invalid one`() throws {
+        let driver = try TestDriver.ready(["onInvalid": "sendValid"])
         let change = Action.changeAttributes(["City": .set("Turku"), "Visits": .set("many")])
-        #expect(bench.words(change) == ["warning value.type"])
-        bench.capture(change, at: 0)
-        #expect(try bench.exchange(at: 0, flush: true).words == "PATCH attributes City=Turku")
-        #expect(bench.words(.set("Visits", "many")) == ["error value.type"])
+        #expect(driver.words(change) == ["warning value.type"])
+        driver.capture(change, at: 0)
+        #expect(try driver.exchange(at: 0, flush: true).words == "PATCH attributes City=Turku")
+        #expect(driver.words(.set("Visits", "many")) == ["error value.type"])
     }
 
     @Test(.shows("acoustic/C14", "acoustic/C15"))
-    func `without a schema the rules for every column hold, and that is said`() throws {
-        let bench = try Bench.ready(["columns": [:], "attributeNames": [:]])
-        #expect(bench.words(.set("ab", "x")) == ["error column.name", "note columns.unknown"])
-        #expect(bench.words(.set("anything", "x")) == ["note columns.unknown"])
-        #expect(bench.words(.set("anything", .list([]))) == ["error value.nested", "note columns.unknown"])
+    func `without a schema applies the general column rules and reports it`() throws {
+        let driver = try TestDriver.ready(["columns": [:], "attributeNames": [:]])
+        #expect(driver.words(.set("ab", "x")) == ["error column.name", "note columns.unknown"])
+        #expect(driver.words(.set("anything", "x")) == ["note columns.unknown"])
+        #expect(driver.words(.set("anything", .list([]))) == ["error value.nested", "note columns.unknown"])
         let settings: JSONObject = ["columns": [:], "attributeNames": [:]]
         #expect(try entry("at_home", typed("FI", .country), settings) == #"string "fi""#)
         #expect(
@@ -181,18 +181,18 @@ import Testing
         #expect(try entry("likes", .choices(["a", "b"]), settings) == #"string "a;b""#)
     }
 
-    @Test(.shows("acoustic/K4")) func `a delete goes for what nobody wrote, to clear a poisoned cache`() throws {
-        let bench = try Bench.ready()
-        #expect(bench.words(.unset("LoyaltyTeir")) == ["warning delete.foreign"])
-        #expect(bench.words(.unset("MemberNo")) == ["warning delete.foreign"])
-        #expect(bench.words(.unset("Points")) == ["error column.owner"])
-        bench.capture(.unset("LoyaltyTeir"), at: 0)
-        #expect(try bench.exchange(at: 0, flush: true).words == "DELETE attributes LoyaltyTeir")
-        bench.capture(.unset("LoyaltyTeir"), at: 10)
-        #expect(try bench.exchange(at: 10, flush: true).words == "DELETE attributes LoyaltyTeir")
+    @Test(.shows("acoustic/K4")) func `deletes a column that was never written, to clear a poisoned cache`() throws {
+        let driver = try TestDriver.ready()
+        #expect(driver.words(.unset("LoyaltyTeir")) == ["warning delete.foreign"])
+        #expect(driver.words(.unset("MemberNo")) == ["warning delete.foreign"])
+        #expect(driver.words(.unset("Points")) == ["error column.owner"])
+        driver.capture(.unset("LoyaltyTeir"), at: 0)
+        #expect(try driver.exchange(at: 0, flush: true).words == "DELETE attributes LoyaltyTeir")
+        driver.capture(.unset("LoyaltyTeir"), at: 10)
+        #expect(try driver.exchange(at: 10, flush: true).words == "DELETE attributes LoyaltyTeir")
     }
 
-    @Test func `every column type stands in the table once`() {
+    @Test func `the column table lists every type once`() {
         #expect(Set(ColumnType.table.map(\.type)) == Set(ColumnType.allCases))
         #expect(ColumnType.table.count == ColumnType.allCases.count)
         #expect(Set(ColumnType.table.map(\.code)).count == ColumnType.table.count)

@@ -62,7 +62,7 @@ struct ProfileFileSettings: AdapterSettings {
             \.file.isQuoted,
             default: false,
             rule: .adobe("F1"),
-            "Whether fields may stand in quotes; the vendor advises against, and the activity can be told to take them."
+            "Whether fields may be quoted; the vendor advises against it, but the activity can be configured to accept quotes."
         ),
         .fileDateForm(
             \.file.forms.day,
@@ -74,7 +74,7 @@ struct ProfileFileSettings: AdapterSettings {
             \.file.forms.zone,
             default: "Z",
             rule: .adobe("F2"),
-            "The offset of instants; the activity Load file is told the same zone."
+            "The offset of instants; configure the same zone in the activity Load file."
         ),
         .choice(
             "booleans",
@@ -88,7 +88,7 @@ struct ProfileFileSettings: AdapterSettings {
             \.notOptedOut,
             default: .subscribed,
             rule: .adobe("F5"),
-            "What false in a blackList column means: that the person wants messages, or that nobody knows."
+            "What false in a blackList column means: an opt-in, or no known decision."
         ),
         .fileColumns(\.file, rule: .adobe("F3")),
         .fileWords(\.file, rule: .adobe("F5")),

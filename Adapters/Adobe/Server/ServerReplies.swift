@@ -44,7 +44,7 @@ enum VendorCode: Sendable {
 
     /// The table as Markdown.
     static var markdown: String {
-        (["| code | what it tells |", "|---|---|"] + rows.map { "| `\($0.code)` | \($0.what) |" })
+        (["| code | meaning |", "|---|---|"] + rows.map { "| `\($0.code)` | \($0.what) |" })
             .joined(separator: "\n")
     }
 }

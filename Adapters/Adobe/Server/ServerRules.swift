@@ -49,12 +49,12 @@ enum AdobeServerRules: Sendable {
         ("B11", "A profile that is there is changed by PATCH, with what changed alone.", profiles),
         (
             "B12",
-            "A POST of which nobody knows whether it made a profile is never repeated: the profile is looked for.",
+            "A POST that may have made a profile is never repeated after an uncertain delivery: the profile is queried.",
             house
         ),
         (
             "B13",
-            "The vendor's keys are not kept: each operation finds them anew, and again where they are gone, three times.",
+            "The vendor's keys are not kept: each operation queries them, up to three times if they are gone.",
             mustRead
         ),
         ("B14", "Fields have the names, lengths and words of the vendor's data model.", model),
@@ -86,7 +86,7 @@ enum AdobeServerRules: Sendable {
             services
         ),
         ("B24", "A subscription ends by DELETE of its own address, never of the service's.", services),
-        ("B25", "A subscription of which nobody knows whether it was made is looked for, and not made twice.", house),
+        ("B25", "A subscription that may have been made is queried first, and not made twice.", house),
         ("B26", "DELETE forgets a profile; one that is not there needs none.", verbs),
         (
             "B27",
@@ -100,7 +100,7 @@ enum AdobeServerRules: Sendable {
             "After 408, 429, other 5xx and silence the wait doubles from 2 s to 5 minutes, for all requests; Retry-After is kept.",
             house
         ),
-        ("B31", "500 without a known code is tried again, and given up after so many times as a setting says.", house),
+        ("B31", "500 without a known code is retried up to the number of times that a setting gives.", house),
         (
             "B32",
             "An error's body may be an object, a text or none; every refusal without a row is final for what it was about.",
@@ -133,7 +133,7 @@ enum AdobeServerRules: Sendable {
         ),
         (
             "B40",
-            "Whoever leaves a service leaves no record: a reader takes a missing subscription for a no unless a setting says otherwise.",
+            "A person who leaves a service leaves no record: a missing subscription counts as an opt-out unless a setting says otherwise.",
             house
         ),
         (

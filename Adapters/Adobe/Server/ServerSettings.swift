@@ -221,14 +221,14 @@ public struct AdobeServerSettings: AdapterSettings {
             \.notOptedOut,
             default: .subscribed,
             rule: .adobe("B39"),
-            "What a blackList flag that is false means to a reader: that the person wants messages, or that nobody knows."
+            "How to read a blackList flag that is false: as an opt-in, or as no known decision."
         ),
         .choice(
             "notSubscribed",
             \.notSubscribed,
             default: .unsubscribed,
             rule: .adobe("B40"),
-            "What it means to a reader that a profile has no subscription to a service: a no, which a migration keeps, or that nobody knows."
+            "How to read a profile without a subscription to a service: as an opt-out, which a migration keeps, or as no known decision."
         ),
         .choice("unset", \.unset, default: .blank, rule: .adobe("B18"), "What removing a value writes."),
         .choice(

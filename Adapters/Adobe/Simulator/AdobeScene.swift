@@ -49,15 +49,15 @@ public struct AdobeScene: VendorScene {
     }
 
     public static func identities(of contact: String?) -> [Device.IdentityName: String] {
-        ["adobe.ecid": ecid(contact ?? "nobody")]
+        ["adobe.ecid": ecid(contact ?? "anonymous")]
     }
 
     /// One record per mobile profile, and one per push token of the identity service.
     public static func records(in account: AdobeAccount) -> [VendorRecord] {
-        let names = ["nobody"] + (0..<3).map { "c-\($0)" }
+        let names = ["anonymous"] + (0..<3).map { "c-\($0)" }
         let people = Dictionary(names.map { (ecid($0), $0) }) { first, _ in first }
         func person(_ ecid: String) -> VendorRecord.Person {
-            people[ecid].map { VendorRecord.Person($0 == "nobody" ? nil : $0) } ?? .installation
+            people[ecid].map { VendorRecord.Person($0 == "anonymous" ? nil : $0) } ?? .installation
         }
         let fields = ["cusTier": "tier", "cusStore": "store"]
         return account.profiles.map { profile in
@@ -172,7 +172,7 @@ public struct AdobeClassicScene: VendorScene {
 
     public static func problems(in story: SceneStory, at account: AdobeClassicAccount) -> [String] {
         let problems = repetitions(in: story)
-        return story.isWhole && story.isTold ? problems + differences(story, account) : problems
+        return story.isWhole && story.isInformed ? problems + differences(story, account) : problems
     }
 
     /// Describes each registration that is repeated after a success, without removing a person from the device, or too early.

@@ -11,7 +11,7 @@ import Testing
 
 @Suite("Adobe attributes, tags, identifiers") struct FieldTests {
     @Test(.shows("adobe/P3"))
-    func `every value travels as a text`() throws {
+    func `sends every value as text`() throws {
         let date = try #require(AttributeValue(text: "2031-05-06", as: .date))
         let time = try #require(AttributeValue(text: "2031-05-06T07:08:09.1234Z", as: .timestamp))
         let decimal = try #require(AttributeValue(text: "1249.90", as: .decimal))
@@ -20,18 +20,18 @@ import Testing
             (false, "false"), (date, "2031-05-06"), (time, "2031-05-06 07:08:09.123Z"), (decimal, "1249.90"),
         ]
         for (value, text) in values {
-            let phone = try StandardPhone()
-            #expect(phone.deliver(.changeAttributes(["cusX": .set(value)]))?.code == "adobe.attributes.later")
-            #expect(phone.requests.last?.json?["cusX"] == .string(text))
+            let driver = try StandardDriver()
+            #expect(driver.deliver(.changeAttributes(["cusX": .set(value)]))?.code == "adobe.attributes.later")
+            #expect(driver.requests.last?.json?["cusX"] == .string(text))
         }
-        let phone = try StandardPhone(["timeForm": "iso"])
-        phone.deliver(.changeAttributes(["cusX": .set(time)]))
-        #expect(phone.requests.last?.json?["cusX"] == "2031-05-06T07:08:09.123Z")
+        let driver = try StandardDriver(["timeForm": "iso"])
+        driver.deliver(.changeAttributes(["cusX": .set(time)]))
+        #expect(driver.requests.last?.json?["cusX"] == "2031-05-06T07:08:09.123Z")
     }
 
     @Test(.shows("adobe/P4"))
-    func `what a field can't hold is refused at its place`() throws {
-        let phone = try StandardPhone()
+    func `rejects a value that a field cannot hold and names its path`() throws {
+        let driver = try StandardDriver()
         let changes: [(AttributeChange, String)] = [
             (.set(.list(["a"])), "adobe.attribute.nested"), (.set(.choices(["a"])), "adobe.attribute.nested"),
             (.set(.object(["a": "b"])), "adobe.attribute.nested"),
@@ -39,24 +39,24 @@ import Testing
             (.append(["a"]), "adobe.attribute.instruction"), (.remove(["a"]), "adobe.attribute.instruction"),
         ]
         for (change, code) in changes {
-            let verdict = phone.deliver(.changeAttributes(["cusX": change]))
+            let verdict = driver.deliver(.changeAttributes(["cusX": change]))
             #expect(verdict?.code == code)
             #expect(verdict?.finding?.path == "action.changes.cusX")
         }
-        #expect(phone.requests.isEmpty)
+        #expect(driver.requests.isEmpty)
     }
 
     @Test(.shows("adobe/P2"))
-    func `an attribute without a field is refused, and so are two for one`() throws {
-        let phone = try StandardPhone()
+    func `rejects an attribute without a field and two attributes for one field`() throws {
+        let driver = try StandardDriver()
         for name in ["shoe_size", "cus", "cus-tier", "marketingCloudId", "Cus1"] {
-            let verdict = phone.deliver(.changeAttributes([AttributeName(rawValue: name): .set("x")]))
+            let verdict = driver.deliver(.changeAttributes([AttributeName(rawValue: name): .set("x")]))
             #expect(verdict?.code == "adobe.attribute.unmapped")
             #expect(verdict?.finding?.path == "action.changes".dot(name))
         }
-        let twice = phone.deliver(.changeAttributes(["loyalty_tier": .set("a"), "cusLoyaltyTier": .set("b")]))
+        let twice = driver.deliver(.changeAttributes(["loyalty_tier": .set("a"), "cusLoyaltyTier": .set("b")]))
         #expect(twice?.code == "adobe.field.twice")
-        #expect(phone.requests.isEmpty)
+        #expect(driver.requests.isEmpty)
         let error = #expect(throws: SettingsError.self) {
             try Fixture.adapter(["attributeFields": ["tier": "pushPlatform"], "tagFields": ["x": "marketingCloudId"]])
         }
@@ -64,74 +64,74 @@ import Testing
     }
 
     @Test(.shows("adobe/P5"))
-    func `an empty change is refused`() throws {
-        let phone = try StandardPhone()
-        #expect(phone.deliver(.changeAttributes([:]))?.code == "adobe.attributes.empty")
-        #expect(phone.deliver(.changeTags(TagChange()))?.code == "adobe.tags.empty")
+    func `rejects an empty change`() throws {
+        let driver = try StandardDriver()
+        #expect(driver.deliver(.changeAttributes([:]))?.code == "adobe.attributes.empty")
+        #expect(driver.deliver(.changeTags(TagChange()))?.code == "adobe.tags.empty")
     }
 
     @Test(.shows("adobe/P6", "adobe/P10"))
-    func `a value that the vendor took is left out`() throws {
-        let phone = try StandardPhone()
+    func `omits a value that the vendor already accepted`() throws {
+        let driver = try StandardDriver()
         let both = Action.changeAttributes(["cusTier": .set("gold"), "cusCity": .set("Turku")])
-        #expect(phone.deliver(both)?.code == "adobe.attributes.later")
-        #expect(phone.deliver(both)?.code == "adobe.attributes.known")
-        phone.deliver(.changeAttributes(["cusTier": .set("silver"), "cusCity": .set("Turku")]))
-        #expect(phone.requests.last?.json?["cusCity"] == nil)
-        #expect(phone.state.profiles.map(\.fields) == [["cusTier": "silver", "cusCity": "Turku"]])
-        #expect(!"\(phone.memory)".contains("Turku"))
-        let eager = try StandardPhone(["onlyChanges": false])
-        for _ in 0..<2 { eager.deliver(both) }
-        #expect(eager.requests.count == 2)
+        #expect(driver.deliver(both)?.code == "adobe.attributes.later")
+        #expect(driver.deliver(both)?.code == "adobe.attributes.known")
+        driver.deliver(.changeAttributes(["cusTier": .set("silver"), "cusCity": .set("Turku")]))
+        #expect(driver.requests.last?.json?["cusCity"] == nil)
+        #expect(driver.state.profiles.map(\.fields) == [["cusTier": "silver", "cusCity": "Turku"]])
+        #expect(!"\(driver.memory)".contains("Turku"))
+        let repeating = try StandardDriver(["onlyChanges": false])
+        for _ in 0..<2 { repeating.deliver(both) }
+        #expect(repeating.requests.count == 2)
     }
 
-    @Test func `after uncertain delivery a value is sent again`() throws {
-        let phone = try StandardPhone()
+    @Test func `resends a value after uncertain delivery`() throws {
+        let driver = try StandardDriver()
         func set(_ value: String) -> Action { .changeAttributes(["cusTier": .set(.string(value))]) }
-        phone.deliver(set("gold"))
-        phone.nextOutcomes = [.status(500)]
-        #expect(phone.deliver(set("silver"))?.isRejected == true)
-        #expect(phone.deliver(set("gold"))?.code == "adobe.attributes.later")
-        #expect(phone.requests.count == 3)
+        driver.deliver(set("gold"))
+        driver.nextOutcomes = [.status(500)]
+        #expect(driver.deliver(set("silver"))?.isRejected == true)
+        #expect(driver.deliver(set("gold"))?.code == "adobe.attributes.later")
+        #expect(driver.requests.count == 3)
     }
 
     @Test(.shows("adobe/P7"))
-    func `an attribute is cleared by an empty text, or not at all`() throws {
-        let phone = try StandardPhone()
-        phone.deliver(.changeAttributes(["cusTier": .unset]))
-        #expect(phone.requests.last?.json?["cusTier"] == "")
-        let strict = try StandardPhone(["unsetAttributes": "refuse"])
+    func `clears an attribute with an empty text, or rejects the change`() throws {
+        let driver = try StandardDriver()
+        driver.deliver(.changeAttributes(["cusTier": .unset]))
+        #expect(driver.requests.last?.json?["cusTier"] == "")
+        let strict = try StandardDriver(["unsetAttributes": "refuse"])
         #expect(strict.deliver(.changeAttributes(["cusTier": .unset]))?.code == "adobe.attribute.unset")
         #expect(strict.requests.isEmpty)
     }
 
     @Test(.shows("adobe/P8"))
-    func `a tag is a field that says true or false`() throws {
-        let phone = try StandardPhone(["tagFields": ["gold": "cusGold", "silver": "cusSilver", "music": "cusMusic"]])
-        phone.deliver(.changeTags(TagChange(add: ["gold"], remove: ["silver"])))
-        phone.deliver(.changeTags(TagChange(replace: ["music"])))
-        #expect(phone.state.profiles.first?.fields == ["cusGold": "false", "cusSilver": "false", "cusMusic": "true"])
-        let unknown = phone.deliver(.changeTags(TagChange(add: ["sports"])))
+    func `sends a tag as a field with true or false`() throws {
+        let driver = try StandardDriver(["tagFields": ["gold": "cusGold", "silver": "cusSilver", "music": "cusMusic"]])
+        driver.deliver(.changeTags(TagChange(add: ["gold"], remove: ["silver"])))
+        driver.deliver(.changeTags(TagChange(replace: ["music"])))
+        #expect(driver.state.profiles.first?.fields == ["cusGold": "false", "cusSilver": "false", "cusMusic": "true"])
+        let unknown = driver.deliver(.changeTags(TagChange(add: ["sports"])))
         #expect(unknown?.code == "adobe.tag.unmapped")
         #expect(unknown?.finding?.path == "action.tags.sports")
     }
 
     @Test(.shows("adobe/P9"))
-    func `identifiers are fields that reconcile`() throws {
-        let phone = try StandardPhone(["identifierFields": ["email": "cusEmail"]])
+    func `sends identifiers as reconciliation fields`() throws {
+        let driver = try StandardDriver(["identifierFields": ["email": "cusEmail"]])
         let logIn = Action.switchContact(ContactSwitch(.logIn, identifiers: Corpus.aino))
-        #expect(phone.deliver(logIn)?.isAccepted == true)
-        #expect(phone.state.profiles.first?.fields == ["cusEmail": "aino.virtanen@example.com"])
-        let findings = phone.examine(logIn)
+        #expect(driver.deliver(logIn)?.isAccepted == true)
+        #expect(driver.state.profiles.first?.fields == ["cusEmail": "aino.virtanen@example.com"])
+        let findings = driver.examine(logIn)
         #expect(findings.map(\.code) == Array(repeating: "adobe.identifier.unmapped", count: 2))
-        #expect(phone.deliver(.identify([Corpus.aino[0]]))?.code == "adobe.identifiers.none")
+        #expect(driver.deliver(.identify([Corpus.aino[0]]))?.code == "adobe.identifiers.none")
     }
 
     @Test(
         .shows("adobe/N1", "adobe/N2", "adobe/N3", "adobe/N5")
     )
-    func `what no API takes is refused with a remedy`() throws {
-        let phone = try StandardPhone()
+    func `rejects unsupported operations with a remedy`() throws {
+        let driver = try StandardDriver()
         let refused: [(Action, String)] = [
             (.changeSubscription(Subscription(channel: .push, state: .unsubscribed)), "adobe.subscription.push"),
             (
@@ -145,27 +145,27 @@ import Testing
             (.readBack(ReadRequest("profile")), "adobe.readBack"),
         ]
         for (action, code) in refused {
-            let verdict = phone.deliver(action)
+            let verdict = driver.deliver(action)
             #expect(verdict?.code == code)
             #expect(verdict?.finding?.remedy.isEmpty == false)
         }
-        #expect(phone.requests.isEmpty)
+        #expect(driver.requests.isEmpty)
     }
 
     @Test(.shows("adobe/N6"))
-    func `an option is refused by name`() throws {
-        let phone = try StandardPhone()
-        var operation = phone.operation(.track(.sessionStarted))
+    func `rejects an unknown option by name`() throws {
+        let driver = try StandardDriver()
+        var operation = driver.operation(.track(.sessionStarted))
         operation.options = ["adobe": ["urgent": true], "altcraft": ["sync": true]]
-        #expect(phone.adapter.examine(operation).map(\.path) == ["options.adobe.urgent"])
+        #expect(driver.adapter.examine(operation).map(\.path) == ["options.adobe.urgent"])
     }
 
     @Test(.shows("adobe/N7", "adobe/I5"))
-    func `an unregister takes the push token back`() throws {
-        let phone = try StandardPhone()
-        #expect(phone.deliver(.unregister)?.code == "adobe.unregister.left")
-        #expect(phone.state.tokens.map(\.token) == [""])
-        #expect(phone.deliver(.unregister)?.code == "adobe.unregister.nothing")
-        #expect(phone.requests.count == 1)
+    func `unregister removes the push token`() throws {
+        let driver = try StandardDriver()
+        #expect(driver.deliver(.unregister)?.code == "adobe.unregister.left")
+        #expect(driver.state.tokens.map(\.token) == [""])
+        #expect(driver.deliver(.unregister)?.code == "adobe.unregister.nothing")
+        #expect(driver.requests.count == 1)
     }
 }

@@ -37,7 +37,7 @@ enum Fixture {
         "_mId": "h2f0aa1", "_dId": "c81e4", "_acsDeliveryTracking": "on", "shelf": "winter",
     ]
 
-    /// The same without a flag, as deliveries of before release 21.1 are.
+    /// A push message without the flag, as deliveries before release 21.1 sent it.
     static func payload(_ changes: [String: JSONValue?]) -> JSONObject {
         var payload = payload
         for change in changes { payload[change.key] = change.value }
@@ -111,7 +111,7 @@ enum Fixture {
         ],
     ]
 
-    /// A phone on which the vendor's own SDK was at work before.
+    /// A device that used the vendor's own SDK before.
     static var adoptedPhone: Device {
         var phone = Corpus.phone
         phone.identities = ["adobe.ecid": "40218837610593347720158264903317755102"]
@@ -119,7 +119,7 @@ enum Fixture {
         return phone
     }
 
-    /// Samples of this vendor alone.
+    /// Samples for this vendor only.
     private static var extras: [Sample] {
         let corpus = Corpus(pushPayload: payload)
         func sample(
@@ -142,7 +142,7 @@ enum Fixture {
             sample(
                 500,
                 "adobe-first-session",
-                "A fresh installation tells its push token and registers.",
+                "A fresh installation sends its push token and registers.",
                 startsAfresh: true,
                 .registerDevice(Corpus.phone),
                 .track(.sessionStarted)

@@ -37,9 +37,9 @@ import Testing
         ReadmeTables.of(descriptor, [.capabilities, .limits, .fields, .replies, .findings, .rules], prefix: prefix)
     }
 
-    @Test func `the tables are those of the code`() throws { try ReadmeTables().check(tables + serverTables) }
+    @Test func `README tables match the code`() throws { try ReadmeTables().check(tables + serverTables) }
 
-    @Test func `every rule of the APIs has its own number`() {
+    @Test func `rules of all APIs have distinct numbers`() {
         let rules = Dictionary(grouping: Set(Rule.adobe + Rule.adobeClassic + AdobeServerRules.all), by: \.id)
         #expect(rules.filter { $0.value.count > 1 }.isEmpty)
     }

@@ -50,7 +50,7 @@ import Testing
     }
 
     @Test(.shows("adobe/F1", "adobe/F2", "adobe/F3", "adobe/F5", "adobe/F6"))
-    func `a flat file has the profile's fields, and a flag means do not contact`() throws {
+    func `writes the profile's fields, and opt-outs as do-not-contact flags`() throws {
         let contact = Contact(
             identifiers: Corpus.aino,
             attributes: [
@@ -85,7 +85,7 @@ import Testing
     }
 
     @Test(.shows("adobe/F1", "adobe/F4", "adobe/F7", "adobe/F8", "adobe/F9"))
-    func `what a flat file can't hold is named`() throws {
+    func `reports parts that a flat file cannot hold`() throws {
         let contact = Contact(
             identifiers: [Identifier(.email, "a@b.example")],
             attributes: [.givenName: "a;b", "interests": .choices(["x", "y"])],
@@ -114,7 +114,7 @@ import Testing
         ("female", "female", []), ("Female", "female", ["adobe.record.converted"]), ("x", "", ["adobe.record.unfit"]),
         ("unknown", "unknown", []),
     ])
-    func `a gender is a word of the enumeration, or left out and told`(
+    func `writes a gender of the enumeration, or omits and reports it`(
         _ said: String,
         _ written: String,
         _ codes: [String]
@@ -131,7 +131,7 @@ import Testing
         #expect(findings.map(\.code) == codes)
     }
 
-    @Test func `a decimal without a fraction fits into a column of whole numbers`() throws {
+    @Test func `writes a decimal without a fraction to an integer column`() throws {
         let settings: JSONObject = ["columns": ["cusPoints": "attribute:points"], "types": ["points": "integer"]]
         for (text, written, code) in [
             ("3790", ";3790\r\n", "adobe.record.converted"), ("0.5", ";\r\n", "adobe.record.unfit"),
@@ -149,7 +149,7 @@ import Testing
     ]
 
     @Test(.shows("adobe/F5"), arguments: flags)
-    func `a flag for a channel is a no to it, and stands in the same field again`(
+    func `reads a flag of a channel as an opt-out and writes it to the same field`(
         _ flag: (field: String, channel: Channel)
     ) throws {
         let records = try read("externalId;\(flag.field)\nc-1;true\nc-2;1\nc-3;false\nc-4;\n")
@@ -164,7 +164,7 @@ import Testing
     }
 
     @Test(.shows("adobe/F5"))
-    func `a no to selling the person's data is a consent's no, and false is no yes`() throws {
+    func `reads an opt-out from data sale as a denied consent, and false as no opt-in`() throws {
         let records = try read("externalId;ccpaOptOut\nc-1;true\nc-2;false\nc-3;\n")
         #expect(records.map { $0.contact?.consents } == [[Consent(purpose: "sale", state: .denied)], [], []])
         #expect(records.allSatisfy { $0.contact?.attributes.isEmpty == true })
@@ -173,7 +173,7 @@ import Testing
     }
 
     @Test(.shows("adobe/F5"))
-    func `whether a flag that refuses nothing is a yes the settings say`() throws {
+    func `reads a false flag as an opt-in only if the settings say so`() throws {
         let export = "externalId;blackListEmail;blackListMobile\nc-1;false;true\n"
         func states(_ settings: JSONObject) throws -> [Subscription.State]? {
             try read(export, settings)[0].contact?.subscriptions.map(\.state)
@@ -185,13 +185,13 @@ import Testing
     }
 
     @Test(.shows("adobe/F7"))
-    func `who has no external id is found by the address, and the plan's note says so`() throws {
+    func `uses the address as key without an external id and notes it`() throws {
         let reader = Contact(identifiers: [Identifier(.email, "a@b.example")], attributes: [.givenName: "Aino"])
         let (text, findings) = try write(reader)
         #expect(text.hasSuffix("\r\n;a@b.example;;Aino;;;;;;;;;;;\r\n"))
         #expect(findings.map { "\($0.severity) \($0.code)" } == ["note adobe.record.otherKey"])
         #expect(try read(text)[0].contact == reader)
-        // Who has neither is none, and neither is a row of a file without any external id.
+        // A contact without both is rejected, and so is a row of a file without an external id.
         let caller = Contact(identifiers: [Identifier(.phone, "+358401234567")])
         #expect(try write(caller).findings.map(\.code) == ["adobe.record.keyMissing"])
         #expect(try write(reader, ["key": "external"]).findings.map(\.code) == ["adobe.record.keyMissing"])
@@ -210,7 +210,7 @@ import Testing
     }
 
     @Test(arguments: ConsentTable.adobe.rows.indices)
-    func `each documented consent value is read under each name of its flag`(_ index: Int) throws {
+    func `reads each documented consent value under each name of its flag`(_ index: Int) throws {
         let row = ConsentTable.adobe.rows[index]
         for (field, value) in row.fields.flatMap({ field in row.values.map { (field, $0) } }) {
             let record = try #require(try read("externalId;\(field)\nk-1;\(value.uppercased())\n").first)

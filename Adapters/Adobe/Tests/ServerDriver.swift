@@ -7,7 +7,7 @@ import PatchbaySimulation
 @testable import PatchbayAdobe
 @testable import PatchbayAdobeServer
 
-/// A back end before the played account.
+/// A back end connected to the simulated account.
 typealias ServerDriver = BackEnd<AdobeServer>
 
 extension BackEnd<AdobeServer> {

@@ -39,7 +39,7 @@ enum ServerFixture {
         "cus" + name.split(separator: "_").map { $0.prefix(1).uppercased() + $0.dropFirst() }.joined()
     }
 
-    /// The played account.
+    /// The simulated account.
     static let account: JSONObject = [
         "organization": "acmecorp", "clientId": "a1b2c3d4e5f60718", "clientSecret": .string(secret),
         "keyField": "cusNumber", "filter": "byCusNumber", "filterParameter": "cusNumber_parameter",
@@ -105,7 +105,7 @@ enum ServerFixture {
         return [
             Sample(
                 "adobe-server-afresh",
-                "Nobody has a token yet, and the account does not have the contact.",
+                "The provider has no access token yet, and the account does not have the contact.",
                 startsAfresh: true,
                 [corpus.operation(520, 0, .changeAttributes([.givenName: .set("Aino"), .loyaltyTier: .set("gold")]))]
             ),
@@ -139,12 +139,12 @@ enum ServerFixture {
             ),
             Sample(
                 "adobe-server-topic-unknown",
-                "Somebody whom the account does not have subscribes to a topic.",
+                "A contact that the account does not have subscribes to a topic.",
                 [of("c-4004", 524, 0, .changeSubscription(offers))]
             ),
             Sample(
                 "adobe-server-topic-nobody",
-                "Somebody whom the account does not have leaves a topic.",
+                "A contact that the account does not have leaves a topic.",
                 [of("c-4004", 525, 0, .changeSubscription(noOffers))]
             ),
             Sample(

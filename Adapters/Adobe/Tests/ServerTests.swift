@@ -16,7 +16,7 @@ import Testing
     // MARK: Requests
 
     @Test(.shows("adobe/B1", "adobe/B2", "adobe/B4", "adobe/B5"))
-    func `one token serves every lane, and every request bears it`() throws {
+    func `uses one token for every lane and sends it with every request`() throws {
         let driver = try ServerDriver()
         try driver.world.capture((1...6).map { driver.operation("c-\($0)", ServerDriver.set(Self.tier, "gold")) })
         try driver.advance(10)
@@ -44,7 +44,7 @@ import Testing
             ("filter", "c&1", "profile/byCusNumber?cusNumber_parameter=c%261", "cusNumber"),
         ]
     )
-    func `a profile is found as the settings say, and made where it is not`(
+    func `finds a profile by the configured matching and creates a missing one`(
         _ row: (matching: String, contact: String, address: String, field: String)
     ) throws {
         let driver = try ServerDriver(["matching": .string(row.matching), "keyField": .string(row.field)])
@@ -64,7 +64,7 @@ import Testing
     }
 
     @Test(.shows("adobe/B35", "adobe/B36"))
-    func `contacts whose keys look alike stay two`() throws {
+    func `keeps contacts apart whose keys differ only in Unicode composition`() throws {
         let driver = try ServerDriver(["lanes": 1, "matching": "key", "filter": .null, "filterParameter": .null])
         try driver.world.capture(
             ["Zo\u{EB}", "Zoe\u{308}"].enumerated().map { place, key in
@@ -78,7 +78,7 @@ import Testing
     }
 
     @Test(.shows("adobe/B6", "adobe/B26"))
-    func `a key of the account stands in addresses, and nothing is asked for first`() throws {
+    func `addresses a profile by the account's key without a query`() throws {
         let driver = try ServerDriver(["matching": "key", "filter": .null, "filterParameter": .null])
         try driver.say("c/1", ServerDriver.set(Self.tier, "silver"))
         try driver.advance(10)
@@ -103,18 +103,18 @@ import Testing
         ]
         for (endpoint, action) in optOuts {
             driver.instead = [(endpoint, .text(404))]
-            let unsure = try driver.say("c/1", action)
+            let uncertain = try driver.say("c/1", action)
             try driver.advance(10)
             #expect(try driver.suspended?.code == "adobe.server.filter.unknown")
-            #expect(driver.outcome(unsure) == nil)
+            #expect(driver.outcome(uncertain) == nil)
             try driver.resume()
             try driver.advance(10)
-            #expect(driver.outcome(unsure) != nil)
+            #expect(driver.outcome(uncertain) != nil)
         }
     }
 
     @Test(.shows("adobe/B9"))
-    func `of two profiles with one key nobody knows which is meant`() throws {
+    func `rejects an operation if two profiles have its key`() throws {
         let driver = try ServerDriver()
         driver.instead = [
             (
@@ -129,7 +129,7 @@ import Testing
         let said = try driver.say("c-1", ServerDriver.set(Self.tier, "gold"))
         try driver.advance(10)
         #expect(driver.outcome(said)?.finding?.code == "adobe.server.contact.several")
-        // A profile that does not show the key is no reason to make another.
+        // A profile that does not show the key does not cause a new profile.
         try driver.say("c-1", ServerDriver.set(Self.tier, "gold"))
         try driver.advance(10)
         #expect(try driver.suspended?.code == "adobe.server.key.unseen")
@@ -137,7 +137,7 @@ import Testing
     }
 
     @Test(.shows("adobe/B9"))
-    func `an opt-out is carried out at every profile with the contact's key`() throws {
+    func `applies an opt-out to every profile with the contact's key`() throws {
         let driver = try ServerDriver()
         let profileAddress = "https://mc.adobe.io/acmecorp/campaign/profileAndServicesExt/profile"
         let profiles: JSONValue = .array(
@@ -177,7 +177,7 @@ import Testing
     }
 
     @Test(.shows("adobe/B8"))
-    func `pages are followed only behind the API's own address, and not for ever`() throws {
+    func `follows pages only at the API's own address and up to a limit`() throws {
         let elsewhere = [
             "https://evil.example/campaign/profileAndServicesExt/profile", "profileAndServicesExt/profile",
             "https://mc.adobe.io@evil.example/acmecorp/campaign/profileAndServicesExt/profile",
@@ -204,7 +204,7 @@ import Testing
     }
 
     @Test(.shows("adobe/B10"))
-    func `an unknown may be refused`() throws {
+    func `rejects unknown contacts if the settings say so`() throws {
         let driver = try ServerDriver(["unknownContacts": "refuse"])
         let operations = [
             driver.operation("c-1", ServerDriver.set(Self.tier, "gold")),
@@ -221,7 +221,7 @@ import Testing
     }
 
     @Test(.shows("adobe/B12", "adobe/B13"))
-    func `a profile in uncertain delivery is looked for, and one that vanished is made again`() throws {
+    func `queries a profile after uncertain delivery and creates a missing one again`() throws {
         let driver = try ServerDriver()
         driver.instead = [("create", .lost), ("create", .text(503)), ("create", .text(500, "PGS-220000 duplicate"))]
         let said = try driver.say("c-1", ServerDriver.set(Self.tier, "gold"))
@@ -246,7 +246,7 @@ import Testing
     // MARK: Fields
 
     @Test(.shows("adobe/B14", "adobe/B16", "adobe/B17", "adobe/B18"))
-    func `values have the forms of their fields`() throws {
+    func `writes values in the forms of their fields`() throws {
         let moment = AttributeValue(text: "2031-03-08T22:15:00.250Z", as: .timestamp) ?? ""
         let changes: [AttributeName: AttributeChange] = [
             .givenName: .set("Mila"), .birthDate: .set("1990-04-01"), .gender: .set("female"),
@@ -286,7 +286,7 @@ import Testing
             "adobe/B37"
         )
     )
-    func `what has no place is refused with its reason`() throws {
+    func `rejects unsupported changes with the reason`() throws {
         let driver = try ServerDriver()
         let long = AttributeValue.string(String(repeating: "x", count: 31))
         let refused: [(Action, [String])] = [
@@ -314,7 +314,7 @@ import Testing
             (.setConsent(Consent(purpose: .tracking, state: .granted)), ["consent"]),
             (.track(.custom(name: "Order Placed")), ["event"]),
             (.track(.push(.tapped, payload: Corpus.plainPush)), ["event.push"]),
-            (.readBack(ReadRequest("weather")), ["question"]),
+            (.readBack(ReadRequest("forecast")), ["question"]),
         ]
         for (action, codes) in refused {
             let findings = driver.adapter.examine(driver.operation("c-1", action))
@@ -333,7 +333,7 @@ import Testing
     }
 
     @Test(.shows("adobe/B19", "adobe/B20", "adobe/B35"))
-    func `tags and channels are flags, and everything of a contact goes together`() throws {
+    func `writes tags and channels as flags in one request per contact`() throws {
         let driver = try ServerDriver(["lanes": 1])
         let operations: [EngagementOperation] = [
             driver.operation("c-1", .changeTags(TagChange(replace: ["sports"]))),
@@ -363,7 +363,7 @@ import Testing
     }
 
     @Test(.shows("adobe/B35"))
-    func `a bad value falls alone, also where the profile is still to be made`() throws {
+    func `rejects only the invalid value, also before the profile exists`() throws {
         let driver = try ServerDriver()
         let operations = (1...8).map { number in
             driver.operation(
@@ -381,7 +381,7 @@ import Testing
 
     // MARK: Topics
 
-    @Test func `a plan counts the requests that a contact and its topics take`() throws {
+    @Test func `counts the requests for a contact and its topics in a plan`() throws {
         let driver = try ServerDriver()
         for contact in ["c-1", "c-2", "c-3"] {
             try driver.world.capture([
@@ -402,7 +402,7 @@ import Testing
     }
 
     @Test(.shows("adobe/B21", "adobe/B22", "adobe/B23", "adobe/B24", "adobe/B25"))
-    func `a topic is a service, and its subscription a record of its own`() throws {
+    func `changes a topic as a service with a subscription record`() throws {
         let driver = try ServerDriver(["unknownServices": "refuse"])
         driver.instead = [("subscribe", .lost)]
         let steps: [(Subscription.State, OperationOutcome.Term)] = [
@@ -421,14 +421,14 @@ import Testing
         #expect(driver.sent("create").count == 1)
         #expect(driver.sent("subscribe").first?.request.json == ["service": ["PKey": "@s1"]])
         #expect(driver.account.violations.isEmpty)
-        // A service that is not there, or is another, concerns its operation alone.
+        // A missing or different service affects only its own operation.
         driver.instead = [("service", .text(404)), ("service", .json(200, ["PKey": "@s9", "name": "other"]))]
         for _ in 1...2 {
             let said = try driver.say("c-1", ServerDriver.topic("weekly_offers", .subscribed))
             try driver.advance(10)
             #expect(driver.outcome(said)?.finding?.code == "adobe.server.service.unknown")
         }
-        // Another client was faster.
+        // Another client subscribed first.
         driver.instead = [("subscribe", .text(500, "PGS-220000 duplicate")), ("unsubscribe", .text(404))]
         let late = try driver.say("c-1", ServerDriver.topic("weekly_offers", .subscribed))
         try driver.advance(10)
@@ -439,7 +439,7 @@ import Testing
     }
 
     @Test(.shows("adobe/B8", "adobe/B22"))
-    func `subscriptions come in pages, too`() throws {
+    func `reads paged subscriptions`() throws {
         let services = (1...6).map { "news\($0)" }
         let topics = JSONObject(services.map { ("email.\($0)", .string($0)) })
         let driver = try ServerDriver(
@@ -457,7 +457,7 @@ import Testing
     }
 
     @Test(.shows("adobe/B41"))
-    func `a service that is not there is made once, if the settings want it`() throws {
+    func `creates a missing service once if the settings say so`() throws {
         let driver = try ServerDriver()
         let unnecessary = try driver.say("c-1", ServerDriver.topic("flash_sales", .unsubscribed, on: .sms))
         try driver.advance(10)
@@ -483,7 +483,7 @@ import Testing
     // MARK: Answers
 
     @Test(.shows("adobe/B29", "adobe/B32", "adobe/B33", "adobe/B38"))
-    func `an answer means what its table says`() throws {
+    func `interprets each answer as its table says`() throws {
         let driver = try ServerDriver()
         try driver.say("c-1", ServerDriver.set(Self.tier, "gold"))
         try driver.advance(10)
@@ -522,7 +522,7 @@ import Testing
     }
 
     @Test(.shows("adobe/B34"))
-    func `a reader gets a profile, or pages of a collection`() throws {
+    func `reads a profile or the pages of a collection`() throws {
         let driver = try ServerDriver(vendor: ["mostRows": 2])
         try driver.world.capture((1...5).map { driver.operation("c-\($0)", ServerDriver.set(Self.tier, "gold")) })
         try driver.advance(10)
@@ -564,7 +564,7 @@ import Testing
     }
 
     @Test(.shows("adobe/B39"))
-    func `a profile is told in neutral terms, with a flag's no, and without what nobody said`() throws {
+    func `reads a profile in neutral terms with opt-out flags and without default values`() throws {
         let driver = try ServerDriver()
         let profile: JSONValue = [
             "PKey": "@p1", "href": "x", "cusNumber": "c-1", "email": "a@b.example", "mobilePhone": "",
@@ -597,12 +597,12 @@ import Testing
         let careful = try ServerDriver(["notOptedOut": "unknown"])
         let said = page(["profiles": [profile]], careful).contacts.first?.contact.subscriptions.map(\.state)
         #expect(said == [.unsubscribed, .unsubscribed, .unknown])
-        // Two with one key are none.
+        // Two profiles with one key are no answer.
         #expect(page(["profiles": [profile, profile]], driver).contacts.isEmpty)
     }
 
     @Test(.shows("adobe/B40"))
-    func `what a profile is not subscribed to is told behind the last page of its subscriptions`() throws {
+    func `reports missing subscriptions after the last page of a profile's subscriptions`() throws {
         let driver = try ServerDriver()
         let start: JSONValue = ["key": "c-1", "next": "profileAndServicesExt/profile/@p1/subscriptions/"]
         let question = driver.adapter.question(for: .page(start))
@@ -629,7 +629,7 @@ import Testing
     }
 
     @Test(.shows("adobe/B8", "adobe/B9"))
-    func `a list of subscriptions that can't be had whole is no answer`() throws {
+    func `rejects an incomplete list of subscriptions as an answer`() throws {
         let driver = try ServerDriver()
         let contact = ReadRequest("contact")
         try driver.say("c-1", ServerDriver.set(Self.tier, "gold"))
@@ -661,7 +661,7 @@ import Testing
 
     // MARK: Settings
 
-    @Test func `a service that is to be made has a name that the vendor takes`() throws {
+    @Test func `requires a valid name for a service to create`() throws {
         let long: JSONObject = ["services": ["email.offers": .string(String(repeating: "n", count: 65))]]
         #expect(throws: SettingsError.self) { try ServerFixture.adapter(long) }
         var refusing = long
@@ -669,7 +669,7 @@ import Testing
         _ = try ServerFixture.adapter(refusing)
     }
 
-    @Test func `settings that can't work are refused together`() throws {
+    @Test func `reports all invalid settings at once`() throws {
         func problems(_ changes: JSONObject) -> [String] {
             do {
                 _ = try ServerFixture.adapter(changes)

@@ -21,14 +21,14 @@ import Testing
         ("h2f,c8,2&mcId=12", 400), ("h2f,c8,2", 400), ("h2f,c8,2&mcId=\(ecid)&x=1", 400),
         ("h2f,off,2&mcId=\(ecid)", 404),
     ])
-    func `tracking is read strictly`(_ query: String, _ expected: Int) throws {
+    func `validates tracking requests strictly`(_ query: String, _ expected: Int) throws {
         let simulator = try AdobeSimulator(settings: ["untracked": ["off"]])
         let request = WireRequest("GET", "https://shop.example/r/?id=\(query)", headers: Self.json)
         #expect(status(simulator, request) == expected)
         #expect(status(simulator, WireRequest("PUT", request.url)) == 405)
     }
 
-    @Test func `the server counts each report, and notes what is odd`() throws {
+    @Test func `counts each report and records unusual ones`() throws {
         let simulator = try AdobeSimulator(settings: [:])
         var state = simulator.initialState
         func send(_ action: String, _ headers: [WireHeader]) -> Int {
@@ -51,7 +51,7 @@ import Testing
         (#"{"marketingCloudId":"\#(ecid)","pushPlatform":"fcm"}"#, 400), (#"{"pushPlatform":"apns"}"#, 400),
         (#"{"marketingCloudId":"1","pushPlatform":"apns"}"#, 400), ("[]", 400), ("", 400),
     ])
-    func `a mobile profile is read strictly`(_ body: String, _ expected: Int) throws {
+    func `validates mobile profiles strictly`(_ body: String, _ expected: Int) throws {
         let simulator = try AdobeSimulator(settings: ["apps": ["b7e2"]])
         func post(_ app: String, _ headers: [WireHeader]) -> Int {
             let url = "https://shop.example/rest/head/mobileAppV5/\(app)/subscriptions/\(Self.ecid)"
@@ -68,7 +68,7 @@ import Testing
         #expect(status(simulator, place) == 404)
     }
 
-    @Test func `the identity service wants its parameters, and knows organisations`() throws {
+    @Test func `validates identity service parameters and organizations`() throws {
         let simulator = try AdobeSimulator(settings: ["organizations": ["ACME@AdobeOrg"]])
         func sync(_ query: String) -> Int { status(simulator, WireRequest("GET", "https://dpm.example/id?\(query)")) }
         let good = "d_rtbd=json&d_ver=2&d_orgid=ACME@AdobeOrg&d_mid=\(Self.ecid)&d_cid=20920%01ab"
@@ -79,7 +79,7 @@ import Testing
         #expect(sync("d_ver=2&d_rtbd=json") == 400)
     }
 
-    @Test func `Classic reads forms and their XML strictly`() throws {
+    @Test func `validates Classic forms and their XML strictly`() throws {
         let simulator = try AdobeClassicSimulator(settings: ["integrationKeys": ["key"]])
         let form = [WireHeader("Content-Type", "application/x-www-form-urlencoded;charset=UTF-8")]
         func register(_ changes: [String: String] = [:], headers: [WireHeader] = form) -> Int {
@@ -113,7 +113,7 @@ import Testing
         ("hf1206,c8,7", 400),
         ("hF1,c8,2", 400), ("h,c8,2", 400), ("hf1206,,2", 400), ("hf1206,c8,2&mcId=1", 400),
     ])
-    func `Classic tracking is read strictly`(_ id: String, _ expected: Int) throws {
+    func `validates Classic tracking strictly`(_ id: String, _ expected: Int) throws {
         let simulator = try AdobeClassicSimulator(settings: [:])
         #expect(status(simulator, WireRequest("GET", "https://trk.example/r/?id=\(id)")) == expected)
         #expect(status(simulator, WireRequest("GET", "https://trk.example/elsewhere")) == 404)

@@ -76,14 +76,14 @@ extension Rule {
         rule("B4", "The subscription's fields are always an object.", .ios),
         rule("B5", "cats is always a list; of a category only name and active are sent.", .page),
         rule("B6", "profile_fields is left out when there are none.", .ios),
-        rule("B7", "replace and skip_triggers are false when nobody said otherwise.", .both),
+        rule("B7", "replace and skip_triggers are false by default.", .both),
         rule("B8", "A token update names old and new token and provider.", .both),
         rule("B9", "A release of a suspension names token and provider, and replace is true.", .both),
         rule("B10", "A profile update holds the profile fields and skip_triggers.", .both),
         rule("B11", "A topic of push messages is the category of that name, active or not.", .page),
         rule(
             "B12",
-            "A change of a topic leaves the subscription's status as it is; one that nobody knows is asked for first.",
+            "A change of a topic keeps the subscription's status; an unknown status is queried first.",
             .own
         ),
         rule(
@@ -203,15 +203,15 @@ extension Rule {
         rule("S7", "A question that finds no subscription is answered with none.", .page),
         rule(
             "S8",
-            "A failed attempt that will be repeated is told to the app, with the number 530 and its kin.",
+            "The adapter reports a failed attempt that it will retry to the app, with the number 530 or a related one.",
             .page
         ),
-        rule("S9", "An answer that shows another status or category than was asked for is told.", .own),
+        rule("S9", "A reply with another status or category than requested is reported.", .own),
 
         rule("L1", "A change of person first releases the suspension of the new person's subscription.", .page),
         rule("L2", "If that answers 200 without a subscription, a subscribe follows.", .page),
         rule("L3", "If that does not answer 200, nothing follows; the app must ask again.", .page),
-        rule("L4", "With a role token there is one profile: nobody can log in or out.", .login),
+        rule("L4", "With a role token there is one profile: log-in and log-out are impossible.", .login),
         rule(
             "L5",
             "The release suspends what is subscribed under the push token in other profiles, in all databases.",
@@ -291,7 +291,7 @@ extension Rule {
         ),
         rule("M9", "The boundary is Boundary- and a UUID.", .ios),
         rule("M10", "An event names its pixel and client id; the configuration's are used where it does not.", .ios),
-        rule("M11", "Where nobody said the time zone, an event says UTC and a finding says so.", .own),
+        rule("M11", "If the time zone is unknown, an event contains UTC and a finding reports it.", .own),
         rule(
             "M12",
             "Whose fields and subscription an event carries is said by matching mode and identifiers where a role token signs.",
@@ -304,7 +304,7 @@ extension Rule {
         rule("E4", "Who a person is stands in the credential alone, never in a body.", .both),
         rule("E5", "Leaving never turns an opt-out into a suspension: only what is subscribed is suspended.", .own),
 
-        rule("E6", "What would subscribe somebody and can't be sent before the unregister is rejected and kept.", .own),
+        rule("E6", "A subscribing operation that can't be sent before the unregister is rejected and kept.", .own),
 
         rule(
             "E7",

@@ -156,7 +156,7 @@ public struct AltcraftSettings: AdapterSettings {
             \.roleToken,
             isRequired: false,
             rule: .altcraft("A1"),
-            "The resource's role token. With it no contact's own token is used, and nobody can log in or out."
+            "The resource's role token. With it no contact's own token is used, and log-in and log-out are impossible."
         ) { token in
             Authorization.isWritable(token)
                 ? nil

@@ -78,7 +78,7 @@ extension AltcraftServer {
     }
 
     /// The findings of unneeded opt-outs. A subscription has an address, so a profile without an address has none.
-    public var unneededOptOuts: Set<String> { [ServerFinding.nobodyToLeave.code] }
+    public var unneededOptOuts: Set<String> { [ServerFinding.noAddressToUnsubscribe.code] }
 
     private var attributeNames: [String: AttributeName] {
         Dictionary(settings.fieldNames.map { ($1, $0) }, uniquingKeysWith: min)

@@ -173,7 +173,8 @@ extension AltcraftServer {
                         subscription.state == .subscribed
                         || SubscriptionTarget.mayReach(subscription.channel, in: profile)
                     return isNeeded
-                        ? .rejected(ServerFinding.address.at(path)) : .unchanged(ServerFinding.nobodyToLeave.at(path))
+                        ? .rejected(ServerFinding.address.at(path))
+                        : .unchanged(ServerFinding.noAddressToUnsubscribe.at(path))
                 }
             } else {
                 targets = profile.map(SubscriptionTarget.subscribed) ?? []

@@ -65,7 +65,7 @@ enum ServerFinding: ServerFindings {
         remedy:
             "Import the address first: identify with an e-mail address or a phone number; a device registers itself."
     )
-    static let nobodyToLeave = FindingRow(
+    static let noAddressToUnsubscribe = FindingRow(
         .warning("altcraft.server.subscription.nobody", .notFound, rule: "V14"),
         reason: "The platform has no address of the contact on this channel, so there is nothing to unsubscribe",
         remedy: "When the contact gets an address there, send the opt-out again before any opt-in."
@@ -204,8 +204,8 @@ enum ServerFinding: ServerFindings {
     /// Every row, for the descriptor. The last rows are those of fields and pushes, which both APIs share.
     static let all: [FindingRow] = [
         keyBlank, keyForm, keyOther, keyKnown, optionUnknown, identifierUnnamed, empty, reserved, resource,
-        subscriptionChannel, subscriptionUnknown, subscriptionDetails, subscriptionNested, address, nobodyToLeave,
-        optOutKept,
+        subscriptionChannel, subscriptionUnknown, subscriptionDetails, subscriptionNested, address,
+        noAddressToUnsubscribe, optOutKept,
         optOutsFull,
         contactSwitch, device, consent, eventKind, pixel, goalBlank, goalLong, goalCharacters, goalNested, goalData,
         pushUID, uncertainDelivery, unclear, erased, profileMissing, nothingToLeave, question, closed, unauthenticated,

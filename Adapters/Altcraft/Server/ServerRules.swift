@@ -88,7 +88,7 @@ enum AltcraftServerRules: Sendable {
         ("V17", "A goal's data is flat and at most 1 KB; a number may be its value.", goal),
         (
             "V18",
-            "Goals and increments leave once: where nobody knows whether they were taken, they are rejected as unknown, unless a setting says to repeat.",
+            "Goals and increments are sent once. If their delivery is uncertain, they are rejected as unknown, unless a setting says to repeat.",
             ours
         ),
         ("V19", "A push event names the message by uid, and what happened by number: 1 arrived, 2 opened.", push),

@@ -175,7 +175,7 @@ public struct AltcraftServerSettings: AdapterSettings {
             \.uncertainDelivery,
             default: .reject,
             rule: .altcraft("V18"),
-            "What becomes of goals and increments of which nobody knows whether the platform took them."
+            "What to do with goals and increments whose delivery is uncertain: reject them, or send them again."
         ),
         .integer(
             "profilesPerRequest",

@@ -10,7 +10,7 @@ import Testing
 @testable import PatchbayAltcraftServer
 
 /// Operations wait while the person, the consent, the credential or the push token changes.
-@Suite("Altcraft: waiting work survives changing facts") struct ChangingFactsTests {
+@Suite("Altcraft: changes while operations wait") struct ChangingFactsTests {
     private static let subscribe = change(.subscribed)
     private static let logOut = Action.switchContact(ContactSwitch(.logOut))
 
@@ -41,7 +41,7 @@ import Testing
     }
 
     @Test(.shows("altcraft/L10"))
-    func `a log-in that a later log-out has overtaken subscribes nobody`() throws {
+    func `a log-in followed by a log-out creates no subscription`() throws {
         let driver = try driver()
         driver.deliver(Self.subscribe)
         driver.credentials["aino"] = nil
@@ -58,7 +58,7 @@ import Testing
         #expect(driver.pendingCount == 0)
     }
 
-    @Test func `a topic does not begin a subscription that a visitor has opted out of before the log-in`() throws {
+    @Test func `a topic does not start a subscription that a visitor opted out of before the log-in`() throws {
         let driver = try driver()
         driver.capture(Self.change(.unsubscribed))
         driver.capture(Self.change(.subscribed, topic: "tips"))
@@ -73,7 +73,7 @@ import Testing
         #expect(statuses(driver) == ["11 7c1f unsubscribed", "12 7c1f unsubscribed"])
     }
 
-    @Test func `opt-outs wait for no permission, token update or failing request`() throws {
+    @Test func `sends opt-outs without waiting for permission, a token update or a failing request`() throws {
         let driver = try driver()
         driver.deliver(Self.subscribe)
         driver.deliver(Self.change(.subscribed, topic: "tips"))
@@ -91,7 +91,7 @@ import Testing
     }
 
     @Test(.shows("altcraft/E7"))
-    func `a withdrawn permission suspends the subscription, and a given one subscribes again`() throws {
+    func `suspends the subscription without push permission and resubscribes with it`() throws {
         let token = "7c1f3ad09be24c55"
         for decision in [nil, Subscription.State.unsubscribed, .suspended] {
             let driver = try driver()
@@ -108,7 +108,7 @@ import Testing
     }
 
     @Test(.shows("altcraft/L14"), arguments: [Channel.push, nil])
-    func `a denied profile suspends the subscription, and a grant subscribes again`(_ channel: Channel?) throws {
+    func `suspends the subscription on a profile denial and resubscribes on a grant`(_ channel: Channel?) throws {
         let driver = try driver()
         driver.deliver(Self.subscribe)
         driver.deliver(.setConsent(Consent(purpose: .profile, channel: channel, state: .denied)))
@@ -134,7 +134,7 @@ import Testing
     }
 
     @Test(.shows("altcraft/T9"))
-    func `an opt-out passes a failing subscribe, which is not sent after it`() throws {
+    func `sends an opt-out before a failing subscribe, which is then superseded`() throws {
         let driver = try driver()
         driver.nextOutcomesByEndpoint[.subscribe] = [.replied(WireResponse(503))]
         let on = driver.capture(Self.subscribe)
@@ -146,7 +146,7 @@ import Testing
     }
 
     @Test(.shows("altcraft/R7"))
-    func `captures during an outage do not shorten the intervals, and an opt-out is never given up`() throws {
+    func `captures during an outage do not shorten retry intervals or drop an opt-out`() throws {
         let driver = try driver()
         driver.deliver(Self.subscribe)
         driver.forgetHistory()
@@ -169,10 +169,10 @@ import Testing
     }
 
     @Test(.shows("altcraft/E2"), arguments: [nil, 503, 400] as [Int?])
-    func `an erasure unsubscribes the person before everything is forgotten`(status: Int?) throws {
+    func `an erasure unsubscribes the person before it deletes stored data`(status: Int?) throws {
         let driver = try driver()
         driver.deliver(Self.subscribe)
-        // The opt-out is forgotten with the person, the erasure carries it out.
+        // The erasure removes the opt-out with the person and applies it itself.
         driver.nextOutcomesByEndpoint[.subscribe] = [
             .replied(WireResponse(503)), status.map { .replied(WireResponse($0)) },
         ]
@@ -196,9 +196,9 @@ import Testing
         #expect(driver.outcome(of: erasure)?.summary == "unchanged altcraft.erase.byHand")
     }
 
-    @Test func `an opt-out without a push token is applied when a log-in makes the subscription`() throws {
+    @Test func `applies an opt-out without a push token when a log-in creates the subscription`() throws {
         let driver = try Driver(Fixture.adapter([:]), AltcraftSimulator(settings: [:]))
-        driver.credentials = ["": Token.nobody, "aino": Token.aino]
+        driver.credentials = ["": Token.visitor, "aino": Token.aino]
         driver.capture(Self.logIn("aino"))
         let optOut = driver.capture(Self.change(.unsubscribed))
         #expect(driver.outcome(of: optOut)?.summary == "unchanged altcraft.subscription.none")
@@ -209,7 +209,7 @@ import Testing
         #expect(statuses(driver) == ["12 7c1f unsubscribed"])
     }
 
-    @Test func `a second rotation after a lost reply ends with the newest token`() throws {
+    @Test func `a second token rotation after a lost reply registers the newest token`() throws {
         for isProcessed in [true, false] {
             let driver = try driver()
             driver.deliver(Self.subscribe)
@@ -222,7 +222,7 @@ import Testing
         }
     }
 
-    @Test func `a registration behind an unfinished unregister ends subscribed`() throws {
+    @Test func `a registration after an unfinished unregister subscribes the installation`() throws {
         let driver = try driver()
         driver.deliver(Self.subscribe)
         driver.nextOutcomes = [.replied(WireResponse(503)), .replied(WireResponse(503))]
@@ -233,7 +233,7 @@ import Testing
     }
 
     @Test(.shows("altcraft/L14"))
-    func `a denial of messages ends the subscription, and a grant subscribes again`() throws {
+    func `unsubscribes on a denial of messages and resubscribes on a grant`() throws {
         let driver = try driver()
         driver.deliver(Self.subscribe)
         func say(_ state: Consent.State) -> Action { .setConsent(Consent(purpose: .messaging, state: state)) }
@@ -247,7 +247,7 @@ import Testing
         driver.capture(say(.granted))
         driver.drain()
         #expect(statuses(driver) == ["11 7c1f unsubscribed", "12 7c1f subscribed"] && driver.pendingCount == 0)
-        // A grant does not undo an opt-out of her own.
+        // A grant does not undo the person's own opt-out.
         driver.capture(Self.change(.unsubscribed))
         driver.capture(say(.denied))
         driver.capture(say(.granted))
@@ -256,7 +256,7 @@ import Testing
     }
 
     @Test(.shows("altcraft/L13"), arguments: [true, false])
-    func `an opt-out before a log-in counts for the person who logs in`(isOnline: Bool) throws {
+    func `applies an opt-out before a log-in to the person who logs in`(isOnline: Bool) throws {
         let driver = try driver()
         driver.deliver(Self.subscribe)
         if !isOnline { driver.nextOutcomes = Array(repeating: .replied(WireResponse(503)), count: 4) }
@@ -277,7 +277,7 @@ import Testing
         #expect(statuses(driver).contains("12 7c1f unsubscribed") && driver.pendingCount == 0)
     }
 
-    @Test func `a pause survives a log-out whose release has no clear reply`() throws {
+    @Test func `keeps a suspension across a log-out whose unsuspend has no clear reply`() throws {
         let driver = try driver()
         driver.deliver(Self.change(.suspended))
         driver.capture(Self.logIn("aino"))
@@ -292,7 +292,7 @@ import Testing
     }
 
     @Test(.shows("altcraft/E6"))
-    func `an unregister is the last request, and nothing that waits subscribes anybody after it`() throws {
+    func `sends unregister last, and no waiting operation subscribes afterwards`() throws {
         let driver = try driver()
         driver.deliver(Self.subscribe)
         driver.nextOutcomesByEndpoint[.customEvent] = [.replied(WireResponse(503)), .replied(WireResponse(503))]
@@ -311,7 +311,7 @@ import Testing
         #expect(statuses(driver) == ["11 7c1f suspended"])
     }
 
-    @Test func `everybody under whom the vendor may reach the installation is unregistered`() throws {
+    @Test func `unregisters every contact under which the vendor may reach the installation`() throws {
         let driver = try driver()
         driver.deliver(Self.subscribe)
         driver.contact = "aino"
@@ -325,7 +325,7 @@ import Testing
         #expect(driver.memory.registeredContacts.isEmpty)
     }
 
-    @Test func `no request of one person carries what another did`() throws {
+    @Test func `sends no person's values in another person's request`() throws {
         let driver = try driver()
         driver.deliver(Self.subscribe)
         driver.goOffline()

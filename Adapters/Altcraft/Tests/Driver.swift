@@ -15,7 +15,7 @@ extension AdapterTestDriver<AltcraftDevice, AltcraftSimulator> {
     /// Creates an installation that is registered, and an app that has credentials of the anonymous contact and of Aino.
     convenience init(settings: JSONObject = [:], account: JSONObject = [:]) throws {
         try self.init(Fixture.adapter(settings), AltcraftSimulator(settings: account), subject: "phone")
-        credentials = ["": Token.nobody, "aino": Token.aino]
+        credentials = ["": Token.visitor, "aino": Token.aino]
         deliver(Self.operation(.registerDevice(Corpus.phone), "install"))
     }
 
@@ -53,9 +53,9 @@ extension AltcraftMemory {
     }
 
     /// The subscription whose state is known, the last one; nil if no state is known.
-    var standing: Holding? { holdings.last { $0.status != nil || $0.certainty == .absent } }
+    var shownSubscription: Holding? { holdings.last { $0.status != nil || $0.certainty == .absent } }
 
-    /// Forgets the states of all subscriptions.
+    /// Removes the states of all subscriptions.
     mutating func forgetStates() {
         for place in holdings.indices { (holdings[place].status, holdings[place].mayBeSubscribed) = (nil, true) }
     }
@@ -76,7 +76,7 @@ extension AltcraftMemory {
 }
 
 /// A planning situation from handwritten values.
-struct Scene {
+struct PlanFixture {
     var adapter: AltcraftDevice
     var memory = AltcraftMemory()
     var credential: Secret? = Token.aino
@@ -89,7 +89,7 @@ struct Scene {
     }
 
     /// The contact's push subscription, as the vendor last showed it.
-    mutating func stand(_ status: String?, of contact: String? = "aino", categories: [String: Bool]? = nil) {
+    mutating func show(_ status: String?, of contact: String? = "aino", categories: [String: Bool]? = nil) {
         guard let address = PushAddress(memory.device) else { return }
         memory.hold(status, of: adapter.person(contact), at: address, isAbsent: status == nil)
         memory.change(adapter.person(contact), at: address) { $0.categories = categories }

@@ -29,7 +29,7 @@ enum Token {
     }
 
     static let aino = phone("+358401234567", database: 12)
-    static let nobody = make(#"{"db_id":11,"matching":"custom","field_name":"visitor","field_value":"v-77"}"#)
+    static let visitor = make(#"{"db_id":11,"matching":"custom","field_name":"visitor","field_value":"v-77"}"#)
 }
 
 /// A resource as the tests configure it.
@@ -113,7 +113,7 @@ enum Fixture {
         return phone
     }
 
-    /// Samples of this vendor alone.
+    /// Samples for this vendor only.
     static var extras: [Sample] {
         let corpus = Corpus(pushPayload: payload)
         return [

@@ -40,7 +40,7 @@ import Testing
     }
 
     @Test(.shows("altcraft/L5", "altcraft/L6", "altcraft/L8"))
-    func `a log-out gives the push token back to the visitor`() throws {
+    func `a log-out subscribes the visitor's push token again`() throws {
         let driver = try visitor()
         driver.deliver(Driver.operation(Self.logIn, "in", contact: "aino"))
         driver.forgetHistory()
@@ -55,7 +55,7 @@ import Testing
     }
 
     @Test(.shows("altcraft/L3", "altcraft/R8"))
-    func `without a clear answer nobody is subscribed`() throws {
+    func `creates no subscription after an unclear reply to a log-in`() throws {
         let driver = try Driver(account: ["databases": ["11", "12"]])
         driver.nextOutcomesByEndpoint[.unsuspend] = [.replied(WireResponse(500))]
         let verdict = driver.deliver(Driver.operation(Self.logIn, "in", contact: "aino"))
@@ -67,7 +67,7 @@ import Testing
     }
 
     @Test(.shows("altcraft/L12"))
-    func `a log-in that was not sent, or that the vendor had no time for, is tried again`() throws {
+    func `retries a log-in that was not sent or was throttled`() throws {
         for outcome in [Outcome.failed(TransportFailure(.notSent, "offline")), .replied(WireResponse(429))] {
             let driver = try Driver(account: ["databases": ["11", "12"]])
             driver.nextOutcomesByEndpoint[.unsuspend] = [outcome, outcome]
@@ -77,7 +77,7 @@ import Testing
         }
     }
 
-    @Test func `an opt-out that passed a waiting log-in and a subscribe counts in the end`() throws {
+    @Test func `applies an opt-out that was sent before a waiting log-in and subscribe`() throws {
         for state in [Subscription.State.suspended, .unsubscribed] {
             let driver = try Driver(account: ["databases": ["11", "12"]])
             driver.nextOutcomesByEndpoint[.unsuspend] = [.replied(WireResponse(429))]
@@ -96,7 +96,7 @@ import Testing
         }
     }
 
-    @Test func `a subscribe that follows a log-in is repeated like any other`() throws {
+    @Test func `retries the subscribe of a log-in like any other request`() throws {
         let driver = try visitor()
         driver.nextOutcomesByEndpoint[.subscribe] = [.replied(WireResponse(503))]
         #expect(driver.deliver(Driver.operation(Self.logIn, "in", contact: "aino"))?.isAccepted == true)
@@ -105,7 +105,7 @@ import Testing
     }
 
     @Test(.shows("altcraft/L8"))
-    func `whoever opted out is not subscribed by a log-in`() throws {
+    func `a log-in does not subscribe a person who opted out`() throws {
         let driver = try visitor()
         driver.deliver(Driver.operation(Self.logIn, "in", contact: "aino"))
         let optOut = Action.changeSubscription(Subscription(channel: .push, state: .unsubscribed))
@@ -115,7 +115,7 @@ import Testing
         #expect(statuses(driver) == ["11 suspended", "12 unsubscribed"])
     }
 
-    @Test func `a rotated token is found again after a log-out`() throws {
+    @Test func `keeps a rotated token across a log-out`() throws {
         let driver = try visitor()
         driver.deliver(Driver.operation(Self.logIn, "in", contact: "aino"))
         driver.deliver(Driver.operation(.registerDevice(Fixture.renewedPhone), "new", contact: "aino"))
@@ -127,7 +127,7 @@ import Testing
     }
 
     @Test(.shows("altcraft/S1", "altcraft/S5", "altcraft/S6", "altcraft/S7"))
-    func `what the vendor was told can be asked back`() throws {
+    func `queries return the subscription that was sent to the vendor`() throws {
         let driver = try visitor()
         let answer = driver.deliver(Driver.operation(.readBack(ReadRequest("current")), "ask"))?.answer
         let subscription = answer.flatMap(AltcraftAnswer.init)?.profile?.subscription

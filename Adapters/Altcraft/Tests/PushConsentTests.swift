@@ -10,7 +10,7 @@ import Testing
 @testable import PatchbayAltcraftServer
 
 /// No person who has logged out stays reachable, regardless of the next person's consent and the vendor's replies.
-@Suite("Altcraft: a change of person and consent") struct PushConsentTests {
+@Suite("Altcraft: changes of person and consent") struct PushConsentTests {
     private static func push(_ state: Subscription.State) -> Action {
         .changeSubscription(Subscription(channel: .push, state: state))
     }
@@ -43,7 +43,7 @@ import Testing
     }
 
     @Test(.shows("altcraft/L11"))
-    func `a log-out ends what reaches the person before, and subscribes no person before the answer`() throws {
+    func `a log-out suspends the former person and waits for consent before it subscribes`() throws {
         let driver = try aino()
         driver.forgetHistory()
         let logOut = driver.capture(Self.logOut)
@@ -57,7 +57,7 @@ import Testing
     }
 
     @Test(.shows("altcraft/L11"))
-    func `a subscription that the release would resume is ended first, and comes back with the consent`() throws {
+    func `unsubscribes before an unsuspend that lacks consent and resubscribes with it`() throws {
         let driver = try aino()
         driver.capture(Self.logOut)
         driver.capture(Self.consent(.granted))
@@ -77,7 +77,7 @@ import Testing
     }
 
     @Test(.shows("altcraft/L11"))
-    func `a denial keeps the log-out and subscribes no person; a later grant does`() throws {
+    func `a denial keeps the log-out without a subscription, and a later grant subscribes`() throws {
         let driver = try aino()
         driver.capture(Self.logOut)
         driver.capture(Self.consent(.denied))
@@ -88,7 +88,7 @@ import Testing
         #expect(statuses(driver) == ["11 subscribed", "12 suspended"])
     }
 
-    @Test func `a grant subscribes no person who opted out meanwhile`() throws {
+    @Test func `a grant does not subscribe a person who opted out in the meantime`() throws {
         let driver = try aino()
         driver.capture(Self.logOut)
         driver.capture(Self.push(.unsubscribed))
@@ -101,8 +101,7 @@ import Testing
         .shows("altcraft/L12"),
         arguments: [Outcome.replied(WireResponse(500)), .failed(TransportFailure(.lost, "timedOut"))]
     )
-    func `a change of person is tried again as long as the vendor reaches the person before`(_ outcome: Outcome) throws
-    {
+    func `retries a change of person while the vendor may still reach the former person`(_ outcome: Outcome) throws {
         let driver = try Driver(account: ["databases": ["11", "12"]])
         driver.capture(Self.logIn)
         driver.capture(Self.push(.subscribed))
@@ -114,7 +113,7 @@ import Testing
         #expect(statuses(driver) == ["11 subscribed", "12 suspended"] && driver.pendingCount == 0)
     }
 
-    @Test func `each person's last statement about push counts when the person comes back`() throws {
+    @Test func `applies each person's last push decision when the person returns`() throws {
         let driver = try Driver(account: ["databases": ["11", "12"]])
         driver.capture(Self.logIn)
         driver.capture(Self.push(.unsubscribed))

@@ -74,13 +74,13 @@ import Testing
             )
     }
 
-    @Test func `the tables are those of the code`() throws { try ReadmeTables().check(tables + serverTables) }
+    @Test func `README tables match the code`() throws { try ReadmeTables().check(tables + serverTables) }
 
-    @Test func `the rules of the server API have their own numbers`() {
+    @Test func `server API rules have their own numbers`() {
         #expect(Set(AltcraftServerRules.own.map(\.id)).isDisjoint(with: Rule.altcraft.map(\.id)))
     }
 
-    @Test func `the numbers of outcomes are those that the vendor lists`() {
+    @Test func `event codes match the vendor's list`() {
         for row in EventCodes.all where row.name != "profileUpdate" {
             guard let first = row.first, let success = first.success, let final = first.final else {
                 Issue.record("\(row.name) has no first numbers.")

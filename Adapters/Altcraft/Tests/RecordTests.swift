@@ -44,7 +44,7 @@ import Testing
     }
 
     @Test(.shows("altcraft/X1", "altcraft/X2", "altcraft/F19"))
-    func `a line finds its profile by the chosen matching`() throws {
+    func `writes each line with the configured matching`() throws {
         let contact = Contact(
             identifiers: Corpus.aino + [Identifier(.phone, "+358 9 555"), Identifier(.email, "second@example.com")]
         )
@@ -65,7 +65,7 @@ import Testing
     }
 
     @Test(.shows("altcraft/X3", "altcraft/X4", "altcraft/X5", "altcraft/X6", "altcraft/E3"))
-    func `nobody is subscribed who did not say so`() throws {
+    func `subscribes no person without an opt-in`() throws {
         let contact = Contact(
             identifiers: Corpus.aino,
             subscriptions: [
@@ -109,7 +109,7 @@ import Testing
     }
 
     @Test(.shows("altcraft/X5"))
-    func `a contact whose no has no resource is not written, unless the settings say so`() throws {
+    func `rejects a contact whose opt-out has no resource, unless the settings allow it`() throws {
         let states: [Subscription.State] = [.unsubscribed, .suspended]
         for state in states {
             let contact = Contact(
@@ -139,7 +139,7 @@ import Testing
         #expect(text?.map { $0["status"] } == ["unsubscribed", "unsubscribed"])
     }
 
-    @Test func `an opt-out of a channel unsubscribes each topic that the contact does not mention`() throws {
+    @Test func `an opt-out of a channel unsubscribes topics that the contact does not mention`() throws {
         let contact = Contact(
             identifiers: [Identifier(.external, "c-1"), Identifier(.email, "a@b.example")],
             subscriptions: [Subscription(channel: .email, state: .unsubscribed)]
@@ -156,7 +156,7 @@ import Testing
             ("invalid", 6, .unknown),
         ] as [(String, Int, Subscription.State)]
     )
-    func `each status is read as its word and as its number`(
+    func `reads each status as word and as number`(
         _ word: String,
         _ number: Int,
         _ state: Subscription.State
@@ -174,7 +174,7 @@ import Testing
             ("+4930999999", "subscribed", nil, 0), ("+4930999999", "unsubscribed", .unsubscribed, 1),
         ] as [(String, String, Subscription.State?, Int)]
     )
-    func `an opt-in counts for the address of its entry only`(
+    func `applies an opt-in only to the address of its entry`(
         _ phone: String,
         _ status: String,
         _ state: Subscription.State?,
@@ -197,26 +197,26 @@ import Testing
             ("1990-02-23T00:00:00Z", "1990-02-23"), ("1990-02-23T12:00:00Z", "1990-02-23"),
         ]
     )
-    func `a birthday that is an instant is the nearest day`(_ instant: String, _ day: String) throws {
+    func `reads a birthday with a time as the nearest day`(_ instant: String, _ day: String) throws {
         let record = try record("null", more: ",\"_bdate\":\"\(instant)\"")
         #expect(record.contact?.attributes[.birthDate] == CalendarDate(text: day).map(AttributeValue.date))
     }
 
     @Test(arguments: ["NULL", "n/a", "1.23457E+12", "####"])
-    func `an identifier that cannot be one person's is left out`(_ key: String) throws {
+    func `omits a placeholder or damaged identifier`(_ key: String) throws {
         let record = try record("null", more: ",\"email\":\"a@b.example\"", key: key)
         #expect(record.contact?.identifiers == [Identifier(.email, "a@b.example")])
         #expect(record.findings.map(\.code) == ["altcraft.profile.identifier"])
     }
 
     @Test(.shows("altcraft/X5"))
-    func `a denied channel with an address is an opt-out of its own`() throws {
+    func `writes a denied channel with an address as an opt-out`() throws {
         var contact = Contact(
             identifiers: Corpus.aino,
             consents: [Consent(purpose: .messaging, channel: .email, state: .denied)],
             devices: [Device(pushToken: PushToken("7c1f"))]
         )
-        let no: JSONValue = [
+        let optOut: JSONValue = [
             "channel": "email", "resource_id": 31, "email": "aino.virtanen@example.com", "status": "unsubscribed",
         ]
         let topic: JSONValue = [
@@ -224,12 +224,12 @@ import Testing
         ]
         let (text, findings) = try write(contact)
         // An earlier line may have subscribed the contact to the topic.
-        #expect(try JSONValue(parsing: text)["data"]?["subscriptions"] == [no, topic])
+        #expect(try JSONValue(parsing: text)["data"]?["subscriptions"] == [optOut, topic])
         #expect(findings.map(\.code) == ["altcraft.record.consent", "altcraft.record.token"])
         // An opt-out from a topic is not an opt-out from its channel.
         contact.subscriptions = [Subscription(channel: .email, topic: "weekly_offers", state: .unsubscribed)]
         let both = try JSONValue(parsing: write(contact).text)["data"]?["subscriptions"]?.array
-        #expect(both?.map { $0["resource_id"] } == [32, 31] && both?.last == no)
+        #expect(both?.map { $0["resource_id"] } == [32, 31] && both?.last == optOut)
         let lost = try write(contact, ["resourceId": nil])
         #expect(lost.text.isEmpty)
         #expect(
@@ -249,7 +249,7 @@ import Testing
     }
 
     @Test(.shows("altcraft/F19", "altcraft/F20"))
-    func `a value that is written otherwise is noted`() throws {
+    func `reports a value that is written in another form`() throws {
         let contact = Contact(
             identifiers: [
                 Identifier(.external, "c-1"), Identifier(.email, "a@b.example"), Identifier(.phone, "+49 (30) 123456"),
@@ -275,13 +275,13 @@ import Testing
     }
 
     @Test(.shows("altcraft/T7", "altcraft/X3"))
-    func `a push token needs a provider and the person's word`() throws {
-        let strange = Device(pushToken: PushToken("t", service: .fcm))
-        let contact = Contact(identifiers: Corpus.aino, devices: [Corpus.phone, strange])
-        let silent = try write(contact)
-        #expect(try JSONValue(parsing: silent.text)["data"]?["subscriptions"] == nil)
+    func `writes a push subscription only with a provider and an opt-in`() throws {
+        let unsupported = Device(pushToken: PushToken("t", service: .fcm))
+        let contact = Contact(identifiers: Corpus.aino, devices: [Corpus.phone, unsupported])
+        let withoutOptIn = try write(contact)
+        #expect(try JSONValue(parsing: withoutOptIn.text)["data"]?["subscriptions"] == nil)
         #expect(
-            silent.findings.map(\.code) == [
+            withoutOptIn.findings.map(\.code) == [
                 "altcraft.record.noPlace", "altcraft.record.noPlace", "altcraft.record.token",
                 "altcraft.record.token.provider",
             ]
@@ -300,7 +300,7 @@ import Testing
     }
 
     @Test(.shows("altcraft/F14", "altcraft/F20", "altcraft/F12"))
-    func `what has no home is named`() throws {
+    func `reports parts without a field`() throws {
         let contact = Contact(
             identifiers: [Identifier(.external, "c-1"), Identifier("card", "6004")],
             attributes: [.gender: "female", "interests": .choices(["a"]), .birthDate: "long ago"],
@@ -323,7 +323,7 @@ import Testing
     }
 
     @Test(.shows("altcraft/X8"))
-    func `NUL is written and read as JSON permits it, and told`() throws {
+    func `writes and reads NUL as JSON permits and reports it`() throws {
         let nul = "a\u{0}b"
         var contact = Contact(
             identifiers: [Identifier(.external, "c-1"), Identifier(.email, "aino@mail.example")],
@@ -350,7 +350,7 @@ import Testing
         #expect(try read(write(plain, ["matching": "email"]).text).first?.findings == [])
     }
 
-    @Test func `the vendor takes every line`() throws {
+    @Test func `writes only lines that the simulated import accepts`() throws {
         let simulator = try AltcraftSimulator(settings: ["apiToken": "api-1", "databases": ["12"]])
         var state = simulator.initialState
         for (name, contact) in Corpus.contacts {
@@ -371,7 +371,7 @@ import Testing
         #expect(state.profiles(in: 12).count == 9)
     }
 
-    @Test func `nothing writes over what stands there`() throws {
+    @Test func `an attribute does not overwrite reserved profile members`() throws {
         let contact = Contact(
             identifiers: Corpus.aino,
             attributes: ["email": "other@example.com", "subscriptions": "all", "labels": "x"],
@@ -386,7 +386,7 @@ import Testing
         #expect(findings.map(\.path) == ["attributes", "attributes", "tags"])
     }
 
-    @Test func `settings without a database are refused`() throws {
+    @Test func `rejects settings without a valid database or matching`() throws {
         let error = #expect(throws: SettingsError.self) { _ = try makeWriter(["matching": "shoe size"]) }
         #expect(error?.findings.map(\.path) == ["matching"])
         #expect(throws: SettingsError.self) { _ = try makeWriter(["dbId": 0]) }
@@ -404,7 +404,7 @@ import Testing
             (["resources": ["a": "four", "b": "0", "c": "4"]], ["resources.a", "resources.b"]),
         ] as [(JSONObject, [String])]
     )
-    func `settings by which two topics share a resource are refused`(_ settings: JSONObject, _ paths: [String]) throws {
+    func `rejects settings in which two topics share a resource`(_ settings: JSONObject, _ paths: [String]) throws {
         let format = RecordFormat.altcraftProfiles
         var written = settings
         written["dbId"] = 12
@@ -432,7 +432,7 @@ import Testing
     }
 
     @Test(.shows("altcraft/X7", "altcraft/X8"))
-    func `a profile data object is read as it is exported`() throws {
+    func `reads an exported profile data object`() throws {
         let line = """
             {"id":"p-1","customer_number":"c-1","email":"a@b.example","phones":["+358401234567"],"_sex":2,"_bdate":"1990-04-01",\
             "labels":["vip"],"_tz":"Europe/Helsinki","points":7,"subscriptions":[\
@@ -460,7 +460,7 @@ import Testing
         )
     }
 
-    @Test func `reading needs no database, and the key has the field that the settings name`() throws {
+    @Test func `reads without a database and takes the key from the configured field`() throws {
         guard var reader = try RecordFormat.altcraftProfiles.makeReader?(["identifierFields": ["external": "crm_id"]])
         else { throw CancellationError() }
         var contacts: [Contact?] = []
@@ -494,7 +494,7 @@ import Testing
             (["Subscribed", "UNSUBSCRIBED"], .unsubscribed), (["SUSPENDED", "subscribed"], .suspended),
         ]
     )
-    func `of several entries for one channel the one that allows least counts`(
+    func `applies the least permissive of several entries for one channel`(
         _ words: [String],
         _ state: Subscription.State
     ) throws {
@@ -505,7 +505,7 @@ import Testing
     }
 
     @Test(.shows("altcraft/X9"))
-    func `a push token's own entry says whether its device may get pushes`() throws {
+    func `reads a device's push permission from its token's own entry`() throws {
         func push(_ token: String, _ status: String, resource: Int = 31) -> String {
             entry(
                 "push",
@@ -537,7 +537,7 @@ import Testing
             ("false", "subscriptions"), ("[{}]", "subscription"), ("[\"no\"]", "subscription"),
         ]
     )
-    func `a profile whose subscriptions can't be read is none`(_ subscriptions: String, _ code: String) throws {
+    func `rejects a profile whose subscriptions are unreadable`(_ subscriptions: String, _ code: String) throws {
         let record = try record(subscriptions)
         #expect(record.contact == nil)
         #expect(record.findings.map(\.code) == ["altcraft.profile.\(code)"])
@@ -549,7 +549,7 @@ import Testing
         .shows("altcraft/X4"),
         arguments: ["\"opted_out\"", "\"Unsubscribe\"", "\"\"", "7", "true", "[\"unsubscribed\"]"]
     )
-    func `a status that is none of the vendor's words may be a no, so the profile is none`(_ status: String) throws {
+    func `rejects a profile with an unknown status, which may be an opt-out`(_ status: String) throws {
         let record = try record("[{\"channel\":\"email\",\"resource_id\":31,\"status\":\(status)}]")
         #expect(record.contact == nil)
         #expect(
@@ -566,7 +566,7 @@ import Testing
             ("32", "weekly_offers"), ("\"32\"", "weekly_offers"), ("31", "–"), ("\"31\"", "–"), ("31.0", "–"),
         ]
     )
-    func `a resource's number may be a text, or written with a point`(_ number: String, _ topic: String) throws {
+    func `reads a resource number as text or with a decimal point`(_ number: String, _ topic: String) throws {
         for status in ["subscribed", "unsubscribed"] {
             let record = try record("[\(entry("email", status, "\"resource_id\":\(number)"))]")
             #expect(record.contact?.subscriptions.map { $0.topic ?? "–" } == [topic])
@@ -578,7 +578,7 @@ import Testing
         .shows("altcraft/X3"),
         arguments: ["", "null", "0", "-9", "9.5", "1e999999999", "\"\"", "\"nine\"", "\"09\"", "true", "[9]"]
     )
-    func `an entry without a resource says nothing of a whole channel`(_ number: String) throws {
+    func `rejects an entry without a resource instead of applying it to the channel`(_ number: String) throws {
         for status in ["subscribed", "unsubscribed"] {
             let rest = number.isEmpty ? "\"email\":\"a@b.example\"" : "\"resource_id\":\(number)"
             for settings: JSONObject in [[:], ["resourceId": 0]] {
@@ -595,7 +595,7 @@ import Testing
     }
 
     @Test(.shows("altcraft/X3"))
-    func `a resource without a name is not taken for the topic that is called like its number`() throws {
+    func `does not confuse an unmapped resource with a topic named like its number`() throws {
         let entry = entry("email", "subscribed", "\"resource_id\":9")
         let line = "{\"customer_number\":\"c-1\",\"subscriptions\":[\(entry)]}"
         let record = try #require(try read(line, ["resources": ["9": "4"]]).first)
@@ -610,7 +610,7 @@ import Testing
     private func live(_ status: String) -> String { entry("push", status) }
 
     @Test(.shows("altcraft/X9"))
-    func `a deleted entry is no yes, and no device`() throws {
+    func `reads a deleted entry as neither opt-in nor device`() throws {
         let rows: [([String], Subscription.State?, [String])] = [
             ([deleted("subscribed")], nil, ["deleted"]), ([deleted("unsubscribed")], .unsubscribed, []),
             ([deleted("suspended")], .suspended, []),
@@ -646,7 +646,7 @@ import Testing
             ),
         ]
     )
-    func `a number that no attribute can hold is named`(_ member: String, _ path: String) throws {
+    func `rejects a number that an attribute cannot hold and names its path`(_ member: String, _ path: String) throws {
         let record = try #require(try read("{\"customer_number\":\"c-1\",\(member)}").first)
         #expect(record.contact == nil)
         #expect(
@@ -657,7 +657,7 @@ import Testing
     }
 
     @Test(.shows("altcraft/X7"))
-    func `what is null says nothing`() throws {
+    func `treats null as no value`() throws {
         let line = """
             {"customer_number":"c-1","points":null,"level":{"action":"set","value":null},"scores":[1,null],"home":{"x":null,"y":2}}
             """
@@ -669,7 +669,7 @@ import Testing
     @Test(arguments: [
         ("{\"db_id\":1", "altcraft.profile.json"), ("[]", "altcraft.profile.json"),
         ("{\"db_id\":1,\"data\":3}", "altcraft.profile.data"), ("{\"city\":\"x\"}", "altcraft.profile.key"),
-    ]) func `a bad line is one record with its place`(line: String, code: String) throws {
+    ]) func `reports an invalid line as one record with its line number`(line: String, code: String) throws {
         let good = "{\"customer_number\":\"c-1\"}"
         let records = try read("\(good)\n\n\(line)\n\(good)")
         #expect(records.map { $0.contact == nil } == [false, true, false])
@@ -677,7 +677,7 @@ import Testing
         #expect(String(decoding: records[1].bytes, as: UTF8.self) == line)
     }
 
-    @Test func `each documented consent value is read, in a subscription and for the whole profile`() throws {
+    @Test func `reads each documented consent value in subscriptions and as global status`() throws {
         for row in ConsentTable.altcraft.rows {
             for value in row.values {
                 let isGlobal = row.fields == [ShownSubscription.globalStatus]
@@ -696,7 +696,7 @@ import Testing
         (["unsubscribed d", "subscribed"], "subscribed"), (["subscribed", "unsubscribed d"], "unsubscribed"),
         (["subscribed d", "unsubscribed"], "unsubscribed"), (["unsubscribed d", "unsubscribed"], "unsubscribed"),
     ])
-    func `an opt-out of a deleted entry counts unless a later entry states the opposite`(
+    func `applies a deleted entry's opt-out unless a later entry states the opposite`(
         _ all: [String],
         _ state: String
     )

@@ -26,82 +26,82 @@ import Testing
             (599, .retry),
         ]
     )
-    func `the status alone decides`(_ status: Int, _ meaning: ReplyMeaning) throws {
+    func `interprets replies by status code alone`(_ status: Int, _ meaning: ReplyMeaning) throws {
         #expect(ReplyTable.altcraft.row(for: .replied(WireResponse(status))).meaning == meaning)
         #expect(ReplyTable.altcraft.row(for: .failed(TransportFailure(.notSent, "offline"))).meaning == .retry)
     }
 
     @Test(.shows("altcraft/R5", "altcraft/R6"))
-    func `repeats climb a ladder that a wake restarts`() throws {
+    func `retries with growing intervals and immediately after a wake-up`() throws {
         let expected: [Int64] = [1_000, 5_500, 30_250, 166_375, 915_063, 5_032_844, 5_032_844]
         for (failures, milliseconds) in expected.enumerated() {
-            var scene = try Scene()
-            let verdict = scene.verdict(Self.event, .replied(WireResponse(502)), failures: failures).verdict
+            var fixture = try PlanFixture()
+            let verdict = fixture.verdict(Self.event, .replied(WireResponse(502)), failures: failures).verdict
             #expect(verdict == .retry(.at(Corpus.start + .milliseconds(milliseconds), orWoken: true)))
         }
     }
 
-    @Test func `a time that the server names is kept, woken or not`() throws {
-        var scene = try Scene()
+    @Test func `waits until the time of Retry-After even after a wake-up`() throws {
+        var fixture = try PlanFixture()
         let busy = WireResponse(503, headers: [WireHeader("Retry-After", "120")])
-        let verdict = scene.verdict(Self.event, .replied(busy)).verdict
+        let verdict = fixture.verdict(Self.event, .replied(busy)).verdict
         #expect(verdict == .retry(.at(Corpus.start + .seconds(120))))
         let longWait = WireResponse(503, headers: [WireHeader("Retry-After", "99999999")])
-        #expect(scene.verdict(Self.event, .replied(longWait)).verdict == .retry(.at(Corpus.start + .seconds(86_400))))
+        #expect(fixture.verdict(Self.event, .replied(longWait)).verdict == .retry(.at(Corpus.start + .seconds(86_400))))
     }
 
     @Test(.shows("altcraft/R7"))
-    func `sixteen answers end an operation, an outage never does`() throws {
-        var scene = try Scene()
-        let fifteenth = scene.verdict(Self.event, .replied(WireResponse(500)), failures: 14, refusals: 14).verdict
+    func `rejects an operation after sixteen error replies but never because of an outage`() throws {
+        var fixture = try PlanFixture()
+        let fifteenth = fixture.verdict(Self.event, .replied(WireResponse(500)), failures: 14, refusals: 14).verdict
         #expect(fifteenth?.isFinal == false)
-        let last = scene.verdict(Self.event, .replied(WireResponse(500)), failures: 15, refusals: 15).verdict
+        let last = fixture.verdict(Self.event, .replied(WireResponse(500)), failures: 15, refusals: 15).verdict
         #expect(last?.finding?.code == "altcraft.reply.retryLimit")
         #expect(last?.answer?["eventCode"] == 535)
         let outage = Outcome.failed(TransportFailure(.lost, "timedOut"))
-        #expect(scene.verdict(Self.event, outage, failures: 900, refusals: 15).verdict?.isFinal == false)
+        #expect(fixture.verdict(Self.event, outage, failures: 900, refusals: 15).verdict?.isFinal == false)
     }
 
     @Test(.shows("altcraft/R8", "altcraft/L3"))
-    func `a change of person and a question are never repeated by themselves`() throws {
+    func `does not retry a change of person or a query automatically`() throws {
         let failures: [Outcome] = [
             .replied(WireResponse(503)), .replied(WireResponse(404)), .replied(WireResponse(202)),
             .failed(TransportFailure(.interrupted, "processDied")),
         ]
         for outcome in failures {
-            var scene = try Scene()
-            let verdict = scene.verdict(Self.login, outcome).verdict
+            var fixture = try PlanFixture()
+            let verdict = fixture.verdict(Self.login, outcome).verdict
             #expect(verdict?.isRejected == true)
             #expect(verdict?.finding?.code == "altcraft.switch.askAgain")
         }
-        var scene = try Scene()
-        let question = scene.verdict(.readBack(ReadRequest("current")), .replied(WireResponse(500))).verdict
+        var fixture = try PlanFixture()
+        let question = fixture.verdict(.readBack(ReadRequest("current")), .replied(WireResponse(500))).verdict
         #expect(question?.isRejected == true)
         #expect(question?.answer?["httpCode"] == 500)
         #expect(AltcraftDevice.Endpoint.allCases.filter(\.isJournaled) == [.unsuspend])
     }
 
     @Test(.shows("altcraft/R10"), arguments: [401, 403])
-    func `a refused credential rejects or suspends by a setting`(_ status: Int) throws {
-        var documented = try Scene()
+    func `rejects the operation or suspends the provider after a refused credential`(_ status: Int) throws {
+        var documented = try PlanFixture()
         let rejected = documented.verdict(Self.event, .replied(WireResponse(status)))
         #expect(rejected.verdict?.finding?.code == "altcraft.reply.credential")
         #expect(rejected.suspension == nil)
-        var suspending = try Scene(["onUnauthorized": "park"])
+        var suspending = try PlanFixture(["onUnauthorized": "park"])
         let kept = suspending.verdict(Self.event, .replied(WireResponse(status)))
         #expect(kept.verdict == .inProgress(nil, .woken))
         #expect(kept.suspension?.code == "altcraft.reply.credential")
     }
 
     @Test(.shows("altcraft/R10"))
-    func `an expired credential waits for a fresh one, whose refusal is final`() throws {
+    func `waits for a new credential after an expired one and rejects if that is refused`() throws {
         let driver = try Driver()
         driver.nextOutcomesByEndpoint[.customEvent] = [.replied(WireResponse(401))]
         driver.capture(together: [Driver.operation(Self.event, "e", contact: "aino")])
         driver.advance(by: .seconds(600))
         #expect(driver.endpoints == [.customEvent])
         #expect(driver.waitReason?.code == "altcraft.credential.missing")
-        // Others are not held up.
+        // Other operations are not delayed.
         #expect(driver.deliver(Driver.operation(Self.event, "other"))?.isAccepted == true)
         driver.credentials["aino"] = Token.phone("+358401234567", database: 13)
         driver.wake()
@@ -116,33 +116,33 @@ import Testing
         #expect(driver.outcome(of: "again")?.summary == "rejected altcraft.reply.credential")
     }
 
-    @Test func `a redirect is final, a web page is not`() throws {
-        var scene = try Scene()
+    @Test func `treats a redirect as final but not a web page`() throws {
+        var fixture = try PlanFixture()
         let redirect = WireResponse(302, headers: [WireHeader("Location", "https://push.altcraft.example/x")])
-        #expect(scene.verdict(Self.event, .replied(redirect)).verdict?.finding?.code == "altcraft.reply.redirect")
+        #expect(fixture.verdict(Self.event, .replied(redirect)).verdict?.finding?.code == "altcraft.reply.redirect")
     }
 
-    @Test func `categories are read beside the subscription, too`() throws {
+    @Test func `reads categories next to the subscription`() throws {
         let body: JSONValue = [
             "profile": ["cats": [["name": "tips", "active": true]], "subscription": ["status": "subscribed"]]
         ]
-        var scene = try Scene()
-        let verdict = scene.verdict(RequestTests.subscribe, .replied(WireResponse(200, json: body))).verdict
+        var fixture = try PlanFixture()
+        let verdict = fixture.verdict(RequestTests.subscribe, .replied(WireResponse(200, json: body))).verdict
         let shown = verdict?.answer.flatMap(AltcraftAnswer.init)?.profile?.subscription?.categories
         #expect(shown == [.init(name: "tips", isActive: true)])
     }
 
     @Test(.shows("altcraft/F15", "altcraft/F16", "altcraft/F17"))
-    func `a known complaint names the field and its place`() throws {
-        var scene = try Scene(["fieldNames": ["tier": "level"]])
-        let field = scene.verdict(
+    func `maps a known error text to its field and path`() throws {
+        var fixture = try PlanFixture(["fieldNames": ["tier": "level"]])
+        let field = fixture.verdict(
             .changeAttributes(["tier": .set("gold")]),
             Self.complaint("Platform profile processing error: with field \"level\": Incorrect field")
         )
         #expect(field.verdict?.finding?.code == "altcraft.reply.profileField")
         #expect(field.verdict?.finding?.path == "action.changes.tier")
         #expect(field.verdict?.finding?.reason.contains("field level, HTTP 400") == true)
-        let custom = scene.verdict(
+        let custom = fixture.verdict(
             RequestTests.subscribe,
             Self.complaint(
                 "Platform profile processing error: field \"vip\" is not valid: failed convert custom field"
@@ -151,7 +151,7 @@ import Testing
         )
         #expect(custom.verdict?.finding?.code == "altcraft.reply.subscriptionField")
         #expect(custom.verdict?.finding?.path == "options.altcraft.customFields.vip")
-        let category = scene.verdict(
+        let category = fixture.verdict(
             .changeSubscription(Subscription(channel: .push, topic: "tips", state: .subscribed)),
             Self.complaint(
                 "Platform profile processing error: field \"subscriptions.cats\" is not valid: "
@@ -164,7 +164,7 @@ import Testing
     }
 
     @Test(.shows("altcraft/S2"))
-    func `a call that is not synchronous is answered without a profile, and proves nothing`() throws {
+    func `an asynchronous call returns no profile and confirms no state`() throws {
         let driver = try Driver()
         let verdict = driver.deliver(
             Driver.operation(RequestTests.subscribe, "s", contact: "aino", options: ["sync": false])
@@ -176,12 +176,12 @@ import Testing
                 "renumberedEventCode": 230,
             ]
         )
-        #expect(driver.memory.standing == nil)
+        #expect(driver.memory.shownSubscription == nil)
     }
 
     @Test(.shows("altcraft/S3", "altcraft/S4", "altcraft/S8"))
-    func `each attempt that is repeated is told, and so is the final no`() throws {
-        var scene = try Scene()
+    func `reports each retried attempt and the final rejection`() throws {
+        var fixture = try PlanFixture()
         let answers: [(Outcome, JSONValue)] = [
             (
                 .replied(WireResponse(503, json: ["error": 503, "error_text": "busy", "profile": nil])),
@@ -190,8 +190,8 @@ import Testing
             (.failed(TransportFailure(.notSent, "offline")), ["httpCode": nil, "profile": nil, "eventCode": 530]),
         ]
         for (outcome, expected) in answers {
-            let pending = scene.pending(RequestTests.subscribe)
-            guard case .send(let transmission) = scene.plan(pending) else {
+            let pending = fixture.pending(RequestTests.subscribe)
+            guard case .send(let transmission) = fixture.plan(pending) else {
                 Issue.record("It does not leave.")
                 return
             }
@@ -203,7 +203,9 @@ import Testing
                 startedAt: Corpus.start,
                 moment: Moment(now: Corpus.start, date: Corpus.start)
             )
-            let callback = try #require(scene.adapter.interpret(exchange, memory: &scene.memory).incoming.first?.object)
+            let callback = try #require(
+                fixture.adapter.interpret(exchange, memory: &fixture.memory).incoming.first?.object
+            )
             #expect(callback["attempt"] == .string(pending.id.rawValue))
             let answer = try #require(AltcraftAnswer(.object(callback)))
             #expect(answer.renumberedEventCode == 530)
@@ -211,9 +213,9 @@ import Testing
             #expect(callback["httpCode"] == expected["httpCode"])
             #expect(callback["eventCode"] == 530)
         }
-        let no = scene.verdict(RequestTests.subscribe, Self.complaint("no")).verdict?.answer
+        let refused = fixture.verdict(RequestTests.subscribe, Self.complaint("no")).verdict?.answer
         #expect(
-            no == [
+            refused == [
                 "httpCode": 400, "error": 400, "errorText": "no", "profile": nil, "eventCode": 430,
                 "renumberedEventCode": 430,
             ]
@@ -221,20 +223,20 @@ import Testing
     }
 
     @Test(.shows("altcraft/R9"))
-    func `an error number in a success is a refusal where the configuration says so`() throws {
-        let strange = WireResponse(200, json: ["error": 7, "error_text": "later", "profile": nil])
-        var scene = try Scene(["errorInSuccess": "reject"])
-        scene.stand("subscribed")
-        let verdict = scene.verdict(RequestTests.subscribe, .replied(strange)).verdict
+    func `rejects a success with an error number if the settings say so`() throws {
+        let ambiguous = WireResponse(200, json: ["error": 7, "error_text": "later", "profile": nil])
+        var fixture = try PlanFixture(["errorInSuccess": "reject"])
+        fixture.show("subscribed")
+        let verdict = fixture.verdict(RequestTests.subscribe, .replied(ambiguous)).verdict
         #expect(verdict?.finding?.code == "altcraft.reply.errorRefused")
         #expect(verdict?.isRejected == true)
-        #expect(scene.memory.standing == nil)
+        #expect(fixture.memory.shownSubscription == nil)
         let known = WireResponse(200, json: ["error": 0, "error_text": "", "profile": nil])
-        #expect(scene.verdict(RequestTests.subscribe, .replied(known)).verdict?.isAccepted == true)
+        #expect(fixture.verdict(RequestTests.subscribe, .replied(known)).verdict?.isAccepted == true)
     }
 
     @Test(.shows("altcraft/S9", "altcraft/S6"))
-    func `a category that the vendor keeps as it was is told`() throws {
+    func `reports a category that the vendor did not change`() throws {
         let driver = try Driver(account: ["steadyCategories": ["legal"]])
         let off: JSONObject = ["cats": [["name": "tips", "active": false], ["name": "legal", "active": false]]]
         let verdict = driver.deliver(Driver.operation(RequestTests.subscribe, "s", contact: "aino", options: off))
@@ -249,21 +251,21 @@ import Testing
         )
     }
 
-    @Test func `a success that is not trusted may have subscribed the person`() throws {
-        var scene = try Scene(["errorInSuccess": "reject"])
-        _ = scene.verdict(RequestTests.subscribe, .replied(WireResponse(200, json: ["error": 7])))
-        #expect(scene.request(.unregister) != nil)
+    @Test func `assumes a subscription after a success that the settings reject`() throws {
+        var fixture = try PlanFixture(["errorInSuccess": "reject"])
+        _ = fixture.verdict(RequestTests.subscribe, .replied(WireResponse(200, json: ["error": 7])))
+        #expect(fixture.request(.unregister) != nil)
     }
 
-    @Test func `a token update that is not trusted counts as refused, and messages may reach both tokens`() throws {
+    @Test func `treats an untrusted token update as rejected and keeps both tokens as possible`() throws {
         let (old, new) = (Corpus.phone, Fixture.renewedPhone)
-        var scene = try Scene(["errorInSuccess": "reject"])
-        scene.stand("subscribed")
-        let update = scene.verdict(.registerDevice(new), .replied(WireResponse(200, json: ["error": 7])))
+        var fixture = try PlanFixture(["errorInSuccess": "reject"])
+        fixture.show("subscribed")
+        let update = fixture.verdict(.registerDevice(new), .replied(WireResponse(200, json: ["error": 7])))
         #expect(update.verdict?.isRejected == true)
-        let person = scene.adapter.person("aino")
-        #expect(scene.memory.confirmed(of: person)?.address == PushAddress(old))
-        let reachable = scene.memory.reachable(person).map(\.address.token)
+        let person = fixture.adapter.person("aino")
+        #expect(fixture.memory.confirmed(of: person)?.address == PushAddress(old))
+        let reachable = fixture.memory.reachable(person).map(\.address.token)
         #expect(Set(reachable) == Set([old, new].compactMap { PushAddress($0)?.token }))
     }
 
@@ -283,7 +285,7 @@ import Testing
     }
 
     @Test(.shows("altcraft/R9", "altcraft/R11", "altcraft/S1", "altcraft/S5", "altcraft/S6"))
-    func `an answer has types and both numbers`() throws {
+    func `decodes a typed answer with both error numbers`() throws {
         let body: JSONValue = [
             "error": 7, "error_text": "later",
             "profile": [
@@ -295,9 +297,9 @@ import Testing
                 ],
             ],
         ]
-        var scene = try Scene()
+        var fixture = try PlanFixture()
         let suspend = Action.changeSubscription(Subscription(channel: .push, state: .suspended))
-        let verdict = try #require(scene.verdict(suspend, .replied(WireResponse(200, json: body))).verdict)
+        let verdict = try #require(fixture.verdict(suspend, .replied(WireResponse(200, json: body))).verdict)
         #expect(verdict.finding?.code == "altcraft.reply.errorInSuccess")
         let answer = try #require(verdict.answer.flatMap(AltcraftAnswer.init))
         #expect((answer.httpCode, answer.error, answer.errorText) == (200, 7, "later"))
@@ -308,15 +310,15 @@ import Testing
         #expect(subscription.fields?["_os_ver"]?["raw"] == "18.1")
         #expect(subscription.categories == [.init(name: "tips", title: "Tips", isSteady: true, isActive: false)])
         #expect(AltcraftAnswer(answer.json) == answer)
-        let empty = try #require(scene.verdict(suspend, .replied(WireResponse(200))).verdict)
+        let empty = try #require(fixture.verdict(suspend, .replied(WireResponse(200))).verdict)
         #expect(empty.answer == ["httpCode": 200, "profile": nil, "eventCode": 230, "renumberedEventCode": 231])
         #expect(AltcraftAnswer([:]) == nil)
     }
 
-    @Test func `after uncertain delivery the vendor is asked again`() throws {
+    @Test func `queries the vendor again after uncertain delivery`() throws {
         let driver = try Driver()
         driver.deliver(Driver.operation(RequestTests.subscribe, "s", contact: "aino"))
-        #expect(driver.memory.standing?.status == "subscribed")
+        #expect(driver.memory.shownSubscription?.status == "subscribed")
         driver.nextOutcomesByEndpoint[.subscribe] = [.replied(WireResponse(500))]
         driver.forgetHistory()
         let topic = Action.changeSubscription(Subscription(channel: .push, topic: "tips", state: .unsubscribed))
@@ -325,16 +327,16 @@ import Testing
         #expect(driver.endpoints == [.subscribe, .status, .subscribe])
     }
 
-    @Test func `an answer that says nothing changes nothing`() throws {
+    @Test func `an unreadable answer changes no state`() throws {
         let topic = Action.changeSubscription(Subscription(channel: .push, topic: "tips", state: .unsubscribed))
         let page = WireResponse(200, body: Array("not what was asked".utf8))
-        var scene = try Scene()
-        #expect(scene.verdict(topic, .replied(page)).verdict?.finding?.code == "altcraft.reply.unreadable")
-        #expect(scene.memory.standing == nil)
+        var fixture = try PlanFixture()
+        #expect(fixture.verdict(topic, .replied(page)).verdict?.finding?.code == "altcraft.reply.unreadable")
+        #expect(fixture.memory.shownSubscription == nil)
     }
 
     @Test(.shows("altcraft/R12"))
-    func `a lost change is repeated before a later one leaves`() throws {
+    func `repeats a lost change before it sends a later one`() throws {
         let driver = try Driver()
         driver.nextOutcomesByEndpoint[.profileUpdate] = [.failed(TransportFailure(.lost, "timedOut"))]
         for (number, colour) in ["blue", "green", "blue"].enumerated() {
@@ -350,21 +352,21 @@ import Testing
     }
 
     @Test(.shows("altcraft/R12"))
-    func `somebody who is gone hides nobody else`() throws {
-        var scene = try Scene()
+    func `a former person's operation does not block other people's`() throws {
+        var fixture = try PlanFixture()
         let event = Action.track(.custom(name: "Ordered"))
         let queues = [nil, "aino", "jose"].map { contact in
-            scene.adapter.place(Driver.operation(event, "e", contact: contact)).queue
+            fixture.adapter.place(Driver.operation(event, "e", contact: contact)).queue
         }
         #expect(Set(queues).count == 3)
         #expect(queues.allSatisfy { !$0.contains("aino") })
-        let come = scene.pending(RequestTests.subscribe, id: "second", sequence: 2, contact: "jose")
-        scene.credential = nil
+        let come = fixture.pending(RequestTests.subscribe, id: "second", sequence: 2, contact: "jose")
+        fixture.credential = nil
         let optOut = Action.changeSubscription(Subscription(channel: .push, state: .unsubscribed))
-        let gone = scene.pending(optOut, id: "first", sequence: 1)
-        let after = scene.pending(RequestTests.subscribe, id: "third", sequence: 3)
-        #expect(scene.plan(gone, after).waitsFor == "altcraft.credential.missing")
-        guard case .send(let transmission) = scene.plan(gone, after, come) else {
+        let gone = fixture.pending(optOut, id: "first", sequence: 1)
+        let after = fixture.pending(RequestTests.subscribe, id: "third", sequence: 3)
+        #expect(fixture.plan(gone, after).waitsFor == "altcraft.credential.missing")
+        guard case .send(let transmission) = fixture.plan(gone, after, come) else {
             Issue.record("José waits for Aino.")
             return
         }

@@ -29,10 +29,10 @@ import Testing
         ),
         arguments: [Subscription.State.subscribed, .unsubscribed, .suspended]
     )
-    func `the three calls differ in the status alone`(_ state: Subscription.State) throws {
-        let scene = try Scene()
+    func `subscribe, suspend and unsubscribe requests differ only in the status`(_ state: Subscription.State) throws {
+        let fixture = try PlanFixture()
         let request = try #require(
-            scene.request(.changeSubscription(Subscription(channel: .push, state: state)))
+            fixture.request(.changeSubscription(Subscription(channel: .push, state: state)))
         )
         #expect(request.method == "POST")
         #expect(
@@ -58,13 +58,13 @@ import Testing
     }
 
     @Test(.shows("altcraft/F3", "altcraft/F6", "altcraft/F5"))
-    func `facts of the device are subscription fields`() throws {
+    func `sends device facts as subscription fields`() throws {
         var device = Corpus.phone
         device.facts?.allowsAdTracking = true
         device.facts?.advertisingID = "6D92078A-8246-4BA4-AE5B-76104861E7DC"
         device.facts?.utcOffsetSeconds = -12_600
         device.identities["altcraft.app_iid"] = "inst-0007"
-        let request = try #require(Scene(device: device).request(Self.subscribe))
+        let request = try #require(PlanFixture(device: device).request(Self.subscribe))
         #expect(
             request.json?["subscription"]?["fields"]
                 == [
@@ -76,11 +76,11 @@ import Testing
         )
     }
 
-    @Test func `without permission to track there is no advertising id, and the device type is a setting`() throws {
+    @Test func `omits the advertising id without tracking permission and sets the device type`() throws {
         var device = Corpus.phone
         device.facts?.advertisingID = "6D92078A-8246-4BA4-AE5B-76104861E7DC"
         let request = try #require(
-            Scene(["deviceType": "mob", "appFields": false, "flagText": "digits"], device: device).request(
+            PlanFixture(["deviceType": "mob", "appFields": false, "flagText": "digits"], device: device).request(
                 Self.subscribe
             )
         )
@@ -92,12 +92,12 @@ import Testing
     }
 
     @Test(.shows("altcraft/F2", "altcraft/F4", "altcraft/F18", "altcraft/B6", "altcraft/F1"))
-    func `the six parameters travel, and the caller's fields win`() throws {
+    func `sends all six parameters, and caller fields take precedence`() throws {
         let action = Action.changeSubscription(
             Subscription(channel: .push, state: .subscribed, fields: ["_os": "mine", "shop": 7])
         )
         let request = try #require(
-            Scene().request(
+            PlanFixture().request(
                 action,
                 options: [
                     "sync": false, "profileFields": ["_fname": "Aino", "tree": ["a": [1, nil]]],
@@ -121,28 +121,28 @@ import Testing
     }
 
     @Test(.shows("altcraft/Q1"))
-    func `an address with a query keeps it`() throws {
-        let scene = try Scene(["apiUrl": "https://push.altcraft.example/mobile?region=fi"])
-        let update = try #require(scene.request(.changeAttributes(["visits": .set(1)])))
+    func `keeps the query of the API address`() throws {
+        let fixture = try PlanFixture(["apiUrl": "https://push.altcraft.example/mobile?region=fi"])
+        let update = try #require(fixture.request(.changeAttributes(["visits": .set(1)])))
         #expect(update.url == "https://push.altcraft.example/mobile/profile/update?region=fi")
-        let subscribe = try #require(scene.request(Self.subscribe))
+        let subscribe = try #require(fixture.request(Self.subscribe))
         #expect(
             subscribe.url == "https://push.altcraft.example/mobile/subscription/push/subscribe/"
                 + "?region=fi&provider=ios-apns&matching_mode=phone&sync=true"
         )
     }
 
-    @Test func `a token with reserved characters survives the query`() throws {
+    @Test func `percent-encodes reserved characters of a token in the query`() throws {
         var device = Corpus.phone
         device.pushToken = PushToken("fcm:AP+91/b=&x", service: .fcm)
-        let request = try #require(Scene(device: device).request(.switchContact(ContactSwitch(.logIn))))
+        let request = try #require(PlanFixture(device: device).request(.switchContact(ContactSwitch(.logIn))))
         #expect(request.url.contains("subscription_id=fcm%3AAP%2B91%2Fb%3D%26x"))
         #expect(request.url.contains("provider=ios-firebase"))
     }
 
     @Test(.shows("altcraft/Q4", "altcraft/B9", "altcraft/L1"))
-    func `a change of person releases the suspension first`() throws {
-        let request = try #require(Scene().request(.switchContact(ContactSwitch(.logIn))))
+    func `a change of person sends unsuspend first`() throws {
+        let request = try #require(PlanFixture().request(.switchContact(ContactSwitch(.logIn))))
         #expect(
             request.url == "https://push.altcraft.example/subscription/push/unsuspend/"
                 + "?provider=ios-apns&matching_mode=phone&subscription_id=\(Fixture.token)"
@@ -155,13 +155,13 @@ import Testing
     }
 
     @Test(.shows("altcraft/H2"))
-    func `each request of an operation has an id of its own, the same on every repeat`() throws {
-        let scene = try Scene()
+    func `gives each request of an operation its own id and repeats it on retries`() throws {
+        let fixture = try PlanFixture()
         let login = Action.switchContact(ContactSwitch(.logIn))
-        let first = try #require(scene.request(login)?[header: "Request-ID"])
-        let second = try #require(scene.request(login, step: .subscribe)?[header: "Request-ID"])
+        let first = try #require(fixture.request(login)?[header: "Request-ID"])
+        let second = try #require(fixture.request(login, step: .subscribe)?[header: "Request-ID"])
         #expect(first != second)
-        #expect(scene.request(login, step: .subscribe)?[header: "Request-ID"] == second)
+        #expect(fixture.request(login, step: .subscribe)?[header: "Request-ID"] == second)
         #expect(RequestID.text(for: "ABCDEF01-2345-4789-8ABC-DEF012345678") == "abcdef01-2345-4789-8abc-def012345678")
         let made = RequestID.text(for: "order-17")
         #expect(made == RequestID.text(for: "order-17"))
@@ -183,10 +183,10 @@ import Testing
             (ReadRequest("current"), "provider=ios-apns&matching_mode=phone&subscription_id=saved"),
         ]
     )
-    func `a question names what it asks for`(_ read: ReadRequest, _ query: String) throws {
-        var scene = try Scene()
-        scene.memory.saved = PushAddress(provider: "ios-apns", token: "saved")
-        let request = try #require(scene.request(.readBack(read)))
+    func `sends the parameters of each kind of query`(_ read: ReadRequest, _ query: String) throws {
+        var fixture = try PlanFixture()
+        fixture.memory.saved = PushAddress(provider: "ios-apns", token: "saved")
+        let request = try #require(fixture.request(.readBack(read)))
         #expect(request.method == "GET")
         #expect(request.body.isEmpty)
         #expect(request[header: "Content-Type"] == "application/json")
@@ -194,43 +194,43 @@ import Testing
     }
 
     @Test(.shows("altcraft/T8", "altcraft/Q5", "altcraft/T7"))
-    func `a question that can't be asked is refused`() throws {
-        let scene = try Scene(device: nil)
+    func `rejects an invalid query`() throws {
+        let fixture = try PlanFixture(device: nil)
         #expect(
-            scene.plan(scene.pending(.readBack(ReadRequest("current")))).settled?.finding?.code
+            fixture.plan(fixture.pending(.readBack(ReadRequest("current")))).settled?.finding?.code
                 == "altcraft.read.noToken"
         )
-        #expect(scene.examine(.readBack(ReadRequest("everything"))).map(\.code) == ["altcraft.read.unknown"])
-        let strange = ReadRequest("latestForProvider", arguments: ["provider": "ios-carrier-pigeon"])
-        #expect(scene.examine(.readBack(strange)).map(\.path) == ["action.read.arguments.provider"])
+        #expect(fixture.examine(.readBack(ReadRequest("everything"))).map(\.code) == ["altcraft.read.unknown"])
+        let unknownProvider = ReadRequest("latestForProvider", arguments: ["provider": "ios-carrier-pigeon"])
+        #expect(fixture.examine(.readBack(unknownProvider)).map(\.path) == ["action.read.arguments.provider"])
     }
 
     @Test(.shows("altcraft/Q6", "altcraft/P2", "altcraft/P3", "altcraft/P5", "altcraft/P4"))
-    func `a push event has two fields, its kind in the path and a queue of its own`() throws {
-        let scene = try Scene()
-        let arrived = try #require(scene.request(.track(.push(.received, payload: Fixture.payload))))
+    func `sends a push event with two fields, its kind in the path and a separate queue`() throws {
+        let fixture = try PlanFixture()
+        let arrived = try #require(fixture.request(.track(.push(.received, payload: Fixture.payload))))
         #expect(arrived.url == "https://push.altcraft.example/event/push/delivery?matching_mode=phone")
         #expect(arrived.json == ["time": 1_930_806_311, "smid": "a81f3c-9e"])
-        let opened = try #require(scene.request(.track(.push(.tapped, payload: Fixture.payload))))
+        let opened = try #require(fixture.request(.track(.push(.tapped, payload: Fixture.payload))))
         #expect(opened.url == "https://push.altcraft.example/event/push/open?matching_mode=phone")
         let places = ["a", "b"].map {
-            scene.adapter.place(Driver.operation(.track(.push(.opened, payload: Fixture.payload)), $0)).queue
+            fixture.adapter.place(Driver.operation(.track(.push(.opened, payload: Fixture.payload)), $0)).queue
         }
         #expect(places == ["push/a", "push/b"])
     }
 
     @Test(.shows("altcraft/P1", "altcraft/P2", "altcraft/P3"))
-    func `a push is known again by its payload`() throws {
-        let scene = try Scene()
+    func `recognizes the vendor's pushes by their payload`() throws {
+        let fixture = try PlanFixture()
         let own: JSONObject = ["_ac_push": "1"]
-        #expect(scene.examine(.track(.push(.opened, payload: Corpus.foreignPush))).map(\.severity) == [.foreign])
-        #expect(scene.examine(.track(.push(.opened, payload: own))).map(\.code) == ["altcraft.push.uid"])
-        #expect(scene.examine(.track(.push(.opened, payload: own)), options: ["uid": "m-9"]).isEmpty)
-        #expect(scene.request(.track(.push(.opened, payload: own)), options: ["uid": "m-9"])?.json?["smid"] == "m-9")
-        let both = scene.request(.track(.push(.opened, payload: Fixture.payload)), options: ["uid": "m-9"])
+        #expect(fixture.examine(.track(.push(.opened, payload: Corpus.foreignPush))).map(\.severity) == [.foreign])
+        #expect(fixture.examine(.track(.push(.opened, payload: own))).map(\.code) == ["altcraft.push.uid"])
+        #expect(fixture.examine(.track(.push(.opened, payload: own)), options: ["uid": "m-9"]).isEmpty)
+        #expect(fixture.request(.track(.push(.opened, payload: own)), options: ["uid": "m-9"])?.json?["smid"] == "m-9")
+        let both = fixture.request(.track(.push(.opened, payload: Fixture.payload)), options: ["uid": "m-9"])
         #expect(both?.json?["smid"] == "a81f3c-9e")
         #expect(
-            scene.examine(.track(.push(.dismissed, payload: Fixture.payload))).map(\.code)
+            fixture.examine(.track(.push(.dismissed, payload: Fixture.payload))).map(\.code)
                 == ["altcraft.push.interaction"]
         )
     }
@@ -247,9 +247,9 @@ import Testing
             "altcraft/M9"
         )
     )
-    func `a custom event is a form in a fixed order`() throws {
+    func `sends a custom event as a form in a fixed order`() throws {
         let request = try #require(
-            Scene(["clientId": "ac-5"])
+            PlanFixture(["clientId": "ac-5"])
                 .request(
                     .track(.custom(name: "Ordered", attributes: ["items": 3])),
                     options: ["messageID": "m-1", "utm": ["source": "qr", "campaign": "spring"], "matching": ""]
@@ -270,49 +270,49 @@ import Testing
         #expect(String(decoding: request.body, as: UTF8.self) == expected.joined() + "--\(boundary)--\r\n")
     }
 
-    @Test func `a boundary never stands inside a part`() throws {
+    @Test func `chooses a boundary that does not occur in a part`() throws {
         let name = "Boundary-0b5e4c1a-2d3f-4a6b-8c7d-000000000001"
-        let request = try #require(Scene().request(.track(.custom(name: name))))
+        let request = try #require(PlanFixture().request(.track(.custom(name: name))))
         #expect(request[header: "Content-Type"]?.hasSuffix("-000000000001-0") == true)
     }
 
     @Test(.shows("altcraft/M1", "altcraft/M3", "altcraft/M5"))
-    func `an event that can't be sent is refused with all its faults`() throws {
+    func `rejects an invalid event and reports all faults`() throws {
         let action = Action.track(.custom(name: " ", attributes: ["lines": .list(["a"]), "tags": .choices(["b"])]))
-        let findings = try Scene(["pixel": nil]).examine(action)
+        let findings = try PlanFixture(["pixel": nil]).examine(action)
         #expect(
             findings.map(\.path) == [
                 "action.event", "action.event.name", "action.event.attributes.lines", "action.event.attributes.tags",
             ]
         )
-        #expect(try Scene().examine(.track(.sessionStarted)).map(\.code) == ["altcraft.event.kind"])
+        #expect(try PlanFixture().examine(.track(.sessionStarted)).map(\.code) == ["altcraft.event.kind"])
     }
 
     @Test(.shows("altcraft/B1"))
-    func `a moment before 1970 is refused`() throws {
+    func `rejects an operation captured before 1970`() throws {
         var operation = Driver.operation(Self.subscribe, "op")
         operation.capturedAt = Instant(milliseconds: 999)
-        #expect(try Scene().adapter.examine(operation).map(\.code) == ["altcraft.time.missing"])
+        #expect(try PlanFixture().adapter.examine(operation).map(\.code) == ["altcraft.time.missing"])
     }
 
-    @Test func `an app that has no payload names the message itself`() throws {
-        let scene = try Scene()
+    @Test func `accepts a message id from the app instead of a payload`() throws {
+        let fixture = try PlanFixture()
         let opened = Action.track(.push(.opened, payload: [:]))
-        #expect(scene.examine(opened, options: ["uid": "m-9"]).isEmpty)
-        #expect(scene.request(opened, options: ["uid": "m-9"])?.json?["smid"] == "m-9")
-        #expect(scene.examine(opened).map(\.severity) == [.foreign])
+        #expect(fixture.examine(opened, options: ["uid": "m-9"]).isEmpty)
+        #expect(fixture.request(opened, options: ["uid": "m-9"])?.json?["smid"] == "m-9")
+        #expect(fixture.examine(opened).map(\.severity) == [.foreign])
         let foreign = Action.track(.push(.opened, payload: Corpus.foreignPush))
-        #expect(scene.examine(foreign, options: ["uid": "m-9"]).map(\.severity) == [.foreign])
+        #expect(fixture.examine(foreign, options: ["uid": "m-9"]).map(\.severity) == [.foreign])
     }
 
     @Test(.shows("altcraft/M10", "altcraft/M7"))
-    func `an event may name pixel and client id, and the message's form is a setting`() throws {
-        let scene = try Scene(["pixel": nil, "clientId": "ac-5", "messageIDForm": "text"])
+    func `takes pixel and client id from event options and the message form from settings`() throws {
+        let fixture = try PlanFixture(["pixel": nil, "clientId": "ac-5", "messageIDForm": "text"])
         let event = Action.track(.custom(name: "Ordered"))
-        #expect(scene.examine(event).map(\.code) == ["altcraft.event.pixel"])
+        #expect(fixture.examine(event).map(\.code) == ["altcraft.event.pixel"])
         let options: JSONObject = ["pixel": "OTHER 2", "clientID": "ac-6", "messageID": "m-1"]
-        #expect(scene.examine(event, options: options).isEmpty)
-        let request = try #require(scene.request(event, options: options))
+        #expect(fixture.examine(event, options: options).isEmpty)
+        let request = try #require(fixture.request(event, options: options))
         #expect(request.url.contains("?i=OTHER%202&"))
         let body = String(decoding: request.body, as: UTF8.self)
         #expect(body.contains("name=\"aci\"\r\nContent-Type: text/plain; charset=utf-8\r\n\r\nac-6\r\n"))
@@ -320,28 +320,28 @@ import Testing
     }
 
     @Test(.shows("altcraft/M11"))
-    func `an event whose time zone nobody knows says so`() throws {
+    func `reports an event without a known time zone`() throws {
         let event = Action.track(.custom(name: "Ordered"))
-        var nowhere = try Scene(device: nil)
+        var nowhere = try PlanFixture(device: nil)
         let unknown = nowhere.verdict(event, .replied(WireResponse(200))).verdict
         #expect(unknown?.finding?.code == "altcraft.event.zone")
         let body = String(decoding: try #require(nowhere.request(event)).body, as: UTF8.self)
         #expect(body.contains("name=\"tz\"\r\nContent-Type: text/plain; charset=utf-8\r\n\r\n0\r\n"))
-        var scene = try Scene()
-        #expect(scene.verdict(event, .replied(WireResponse(200))).verdict?.finding == nil)
+        var fixture = try PlanFixture()
+        #expect(fixture.verdict(event, .replied(WireResponse(200))).verdict?.finding == nil)
     }
 
     @Test(.shows("altcraft/Q4"))
-    func `whether a release names the matching mode is a setting`() throws {
+    func `includes the matching mode in unsuspend unless the settings disable it`() throws {
         let login = Action.switchContact(ContactSwitch(.logIn))
-        let url = try #require(Scene(["releaseMatching": false]).request(login)?.url)
+        let url = try #require(PlanFixture(["releaseMatching": false]).request(login)?.url)
         #expect(url.hasSuffix("/unsuspend/?provider=ios-apns&subscription_id=\(Fixture.token)"))
     }
 
     @Test(arguments: [
         "a/b ?#+%&=", "“quoted” \"x\" 'y'", "😀🏳️‍🌈", "שלום עולם", "nul\u{0}nul", "\r\n--Boundary", "é e\u{301}",
     ])
-    func `hard texts come through in every place`(_ text: String) throws {
+    func `transmits unusual texts unchanged in every field`(_ text: String) throws {
         let driver = try Driver()
         var device = Corpus.phone
         device.pushToken = PushToken("t-1:x/y", service: .fcm)
@@ -375,7 +375,7 @@ import Testing
         #expect(driver.state.pushEvents.map(\.message) == ["u\(text)"])
     }
 
-    @Test func `half a surrogate pair is refused where the options are read`() {
+    @Test func `rejects half a surrogate pair when options are parsed`() {
         #expect(throws: (any Error).self) { try JSONValue(parsing: #"{"customFields":{"own":"\ud83d"}}"#) }
     }
 }

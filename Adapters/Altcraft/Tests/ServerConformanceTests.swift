@@ -5,12 +5,12 @@ import Testing
     private static let harness = Result { try ServerFixture.harness() }
 
     @Test(arguments: ConformanceCheck.all)
-    func `the server API keeps the adapter contract`(_ check: ConformanceCheck) throws {
+    func `the server API satisfies the adapter contract`(_ check: ConformanceCheck) throws {
         try check.run(on: Self.harness.get())
     }
 
     @Test(arguments: Conversation.all(subfolder: "server"))
-    func `a conversation at the server API goes as written`(_ conversation: Conversation) throws {
+    func `the server API reproduces each recorded conversation`(_ conversation: Conversation) throws {
         try conversation.check(on: Self.harness.get())
     }
 }

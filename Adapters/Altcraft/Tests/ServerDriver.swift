@@ -7,7 +7,7 @@ import PatchbaySimulation
 @testable import PatchbayAltcraft
 @testable import PatchbayAltcraftServer
 
-/// A back end before the played platform.
+/// A back end connected to the simulated platform.
 typealias ServerDriver = BackEnd<AltcraftServer>
 
 extension BackEnd<AltcraftServer> {

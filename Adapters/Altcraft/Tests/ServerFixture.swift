@@ -99,7 +99,7 @@ enum ServerFixture {
             return operation
         }
         func colour(_ text: String) -> Action { .changeAttributes(["favourite_colour": .set(.string(text))]) }
-        // Contacts of one lane, so that their profiles can go together.
+        // Contacts of one lane, so that one request can hold their profiles.
         let people = ["c-1001", "c-1005", "c-1009"]
         return [
             Sample(
@@ -128,7 +128,7 @@ enum ServerFixture {
             ),
             Sample(
                 "altcraft-server-unknown",
-                "Nobody knows the contact, so nobody knows where to reach it.",
+                "The platform does not know the contact and has no address of it.",
                 isOrdinary: false,
                 [of("c-4004", 523, 0, .changeSubscription(Subscription(channel: .email, state: .unsubscribed)))]
             ),

@@ -17,7 +17,7 @@ import Testing
     @Test(
         .shows("altcraft/V1", "altcraft/V2", "altcraft/V3", "altcraft/V5", "altcraft/V6")
     )
-    func `profiles go in one request, the token in its header`() throws {
+    func `sends several profiles in one request with the token in a header`() throws {
         let driver = try ServerDriver(["lanes": 1, "skipTriggers": true])
         try driver.world.capture(
             (1...3).map { driver.operation("c-\($0)", ServerDriver.set("visits", .integer(Int64($0)))) }
@@ -40,7 +40,7 @@ import Testing
     }
 
     @Test(.shows("altcraft/V2", "altcraft/V10"), arguments: [401, 402, 403])
-    func `what only a person can mend stops, and keeps everything`(_ code: Int) throws {
+    func `suspends the provider and keeps all operations if the error needs a manual fix`(_ code: Int) throws {
         let driver = try ServerDriver()
         // The error number may come with status 200, too.
         driver.instead = [
@@ -57,7 +57,7 @@ import Testing
     }
 
     @Test(.shows("altcraft/V7"))
-    func `a request has so many profiles and bytes, and a larger profile goes alone`() throws {
+    func `limits a request by profiles and bytes and sends a larger profile alone`() throws {
         let driver = try ServerDriver(["lanes": 1, "bytesPerRequest": 2_000, "profilesPerRequest": 10])
         let long = String(repeating: "x", count: 3_000)
         try driver.world.capture(
@@ -75,7 +75,7 @@ import Testing
         }
         #expect(sizes.allSatisfy { $0.0 <= 10 && ($0.1 <= 2_000 || $0.0 == 1) })
         #expect(sizes.contains { $0.1 > 2_000 })
-        // The limit of bytes to the byte: one profile more would not fit.
+        // The exact byte limit: one more profile would not fit.
         let small = try ServerDriver(["lanes": 1, "bytesPerRequest": 1_000])
         try small.world.capture((10...99).map { small.operation("c-\($0)", ServerDriver.set("town", "Turku")) })
         try small.advance(60)
@@ -85,7 +85,7 @@ import Testing
     }
 
     @Test(.shows("altcraft/V4", "altcraft/V7"))
-    func `contacts whose keys look alike stay two`() throws {
+    func `keeps contacts apart whose keys differ only in Unicode composition`() throws {
         let driver = try ServerDriver(["lanes": 1])
         try driver.world.capture(
             ["Zo\u{EB}", "Zoe\u{308}"].enumerated().map { place, key in
@@ -100,7 +100,7 @@ import Testing
     // MARK: Verdicts
 
     @Test(.shows("altcraft/V8", "altcraft/F15"))
-    func `each profile has its verdict`() throws {
+    func `reports an outcome for each profile`() throws {
         let driver = try ServerDriver(["lanes": 1], vendor: ["poison": "poison"])
         let operations = (1...50).map { number in
             driver.operation("c-\(number)", ServerDriver.set("town", number == 31 ? "poison" : "Turku"))
@@ -115,7 +115,7 @@ import Testing
     }
 
     @Test(.shows("altcraft/V8", "altcraft/V22"))
-    func `a profile that the vendor can't take now goes again alone`() throws {
+    func `resends a temporarily refused profile alone`() throws {
         let driver = try ServerDriver(["lanes": 1])
         driver.instead = [
             ("/import_batch", .json(200, ["error": 0, "result": [["error": 0], ["error": 500], ["error": 0]]]))
@@ -129,7 +129,7 @@ import Testing
     }
 
     @Test(.shows("altcraft/V9"), arguments: ["refused", "beside 200", "no verdicts"])
-    func `a request that says nothing of each profile goes again in halves`(_ how: String) throws {
+    func `splits a request in halves if the reply has no result per profile`(_ how: String) throws {
         let isClear = how != "no verdicts"
         let driver = try ServerDriver(["lanes": 1], vendor: isClear ? ["poison": "poison", "refusesWhole": true] : [:])
         let vendor = driver.vendor
@@ -153,7 +153,7 @@ import Testing
     }
 
     @Test(.shows("altcraft/V10"))
-    func `a yes is a number, not a status`() throws {
+    func `determines success from the error number, not the status`() throws {
         let driver = try ServerDriver()
         driver.instead = [
             ("/import_batch", .json(200, ["error": 400, "error_text": "No"])),
@@ -172,7 +172,7 @@ import Testing
     // MARK: Content
 
     @Test(.shows("altcraft/V11", "altcraft/F9", "altcraft/F14"))
-    func `a contact has one profile in a request, and a field one instruction`() throws {
+    func `merges a contact into one profile per request, with one instruction per field`() throws {
         let driver = try ServerDriver(["lanes": 1])
         // Two subjects may have the same contact.
         try driver.world.capture([
@@ -204,7 +204,7 @@ import Testing
             ("phone", "+49 300 000-000", "phone", "+49300000000"), ("custom", "c-1", "field_value", "c-1"),
         ]
     )
-    func `a profile is found by what the settings say`(_ row: (String, String, String, String)) throws {
+    func `finds a profile by the configured matching`(_ row: (String, String, String, String)) throws {
         let (matching, contact, member, key) = row
         let driver = try ServerDriver(["matching": .string(matching)])
         let first = try driver.say(contact, ServerDriver.set("town", "Turku"))
@@ -222,7 +222,7 @@ import Testing
     }
 
     @Test(.shows("altcraft/V5", "altcraft/F19", "altcraft/F20"))
-    func `identifiers are fields, and the key can't be changed`() throws {
+    func `writes identifiers as fields and rejects a changed key`() throws {
         let driver = try ServerDriver([
             "identifierFields": ["email": "email", "phone": "phones", "loyalty_card": "card"]
         ])
@@ -245,7 +245,7 @@ import Testing
         let refused: [(Action, [String])] = [
             (.identify([Identifier(.external, "c-2")]), ["altcraft.server.key.other"]),
             (.identify([Identifier("passport", "7")]), ["altcraft.server.identifier.unnamed"]),
-            (.identify([Identifier(.email, "nobody")]), ["altcraft.attribute.form"]),
+            (.identify([Identifier(.email, "not-an-address")]), ["altcraft.attribute.form"]),
             (.identify([]), ["altcraft.server.nothing"]),
             (ServerDriver.set("crm_id", "c-2"), ["altcraft.server.key.other", "altcraft.attributes.none"]),
             (ServerDriver.set("subscriptions", "x"), ["altcraft.server.field.reserved", "altcraft.attributes.none"]),
@@ -278,7 +278,7 @@ import Testing
             "altcraft/X6"
         )
     )
-    func `a subscription goes to the address that the platform knows`() throws {
+    func `sends a subscription to the address that the platform knows`() throws {
         let driver = try ServerDriver()
         try driver.say("c-1", .identify([Identifier(.email, "mila@shop.test"), Identifier(.phone, "+49300000000")]))
         try driver.advance(10)
@@ -320,13 +320,13 @@ import Testing
         .shows("altcraft/V14"),
         arguments: [Subscription.State.unsubscribed, .suspended]
     )
-    func `a no in a channel without an address leaves nobody alone, and is told`(_ state: Subscription.State) throws {
+    func `completes an opt-out without an address on the channel, with a warning`(_ state: Subscription.State) throws {
         let driver = try ServerDriver()
         try driver.say("c-1", .identify([Identifier(.email, "mila@shop.test")]))
-        let no = try driver.say("c-1", .changeSubscription(Subscription(channel: .sms, state: state)))
+        let optOut = try driver.say("c-1", .changeSubscription(Subscription(channel: .sms, state: state)))
         let mail = try driver.say("c-1", .changeSubscription(Subscription(channel: .email, state: state)))
         try driver.advance(30)
-        let outcome = try #require(driver.outcome(no))
+        let outcome = try #require(driver.outcome(optOut))
         #expect(outcome.term == .unchanged)
         #expect(outcome.finding?.code == "altcraft.server.subscription.nobody")
         #expect(outcome.finding?.severity == .warning)
@@ -349,7 +349,7 @@ import Testing
             (["subscriptions": .null], false),
         ] as [(JSONObject, Bool)]
     )
-    func `a no is kept where the platform may reach the contact by what can't be written here`(
+    func `keeps an opt-out if the platform may reach the contact at an address that cannot be written`(
         _ shown: JSONObject,
         _ isKept: Bool
     ) throws {
@@ -357,15 +357,15 @@ import Testing
         var profile: JSONObject = ["crm_id": "c-1"]
         for member in shown { profile[member.name] = member.value }
         driver.instead = [("/list", .json(200, ["error": 0, "data": [.object(profile)]]))]
-        let no = try driver.say("c-1", .changeSubscription(Subscription(channel: .sms, state: .unsubscribed)))
+        let optOut = try driver.say("c-1", .changeSubscription(Subscription(channel: .sms, state: .unsubscribed)))
         try driver.advance(30)
-        #expect(driver.outcome(no)?.term == (isKept ? .rejected : .unchanged))
+        #expect(driver.outcome(optOut)?.term == (isKept ? .rejected : .unchanged))
         let code = isKept ? "address" : "nobody"
-        #expect(driver.outcome(no)?.finding?.code == "altcraft.server.subscription.\(code)")
+        #expect(driver.outcome(optOut)?.finding?.code == "altcraft.server.subscription.\(code)")
     }
 
     @Test(.shows("altcraft/V24"))
-    func `an opt-out of an unknown contact is applied when the contact is made`() throws {
+    func `applies an opt-out of an unknown contact when the contact is created`() throws {
         let driver = try ServerDriver()
         let off = Action.changeSubscription(Subscription(channel: .push, state: .unsubscribed))
         let optOut = try driver.say("c-1", off)
@@ -386,7 +386,7 @@ import Testing
         #expect(driver.account.profiles.last?.subscriptions.map { $0["status"] } == ["subscribed"])
     }
 
-    @Test func `a subscription is read in any letters, its resource as text, too`() throws {
+    @Test func `reads subscription status in any case and the resource as text`() throws {
         let adapter = try ServerDriver().adapter
         let profile: JSONValue = [
             "crm_id": "c-1",
@@ -406,7 +406,7 @@ import Testing
     }
 
     @Test(.shows("altcraft/V12", "altcraft/V13"))
-    func `what no subscription can be is refused`() throws {
+    func `rejects subscriptions that the API cannot hold`() throws {
         let driver = try ServerDriver()
         let refused: [(Subscription, String)] = [
             (Subscription(channel: .inApp, state: .subscribed), "channel"),
@@ -420,7 +420,7 @@ import Testing
     }
 
     @Test(.shows("altcraft/V14"))
-    func `addresses are asked for together, and an unregister suspends what is subscribed`() throws {
+    func `queries addresses in one request, and unregister suspends active subscriptions`() throws {
         let driver = try ServerDriver(["lanes": 1])
         try driver.world.capture((1...5).map { driver.operation("c-\($0)", ServerDriver.set("town", "Turku")) })
         try driver.advance(10)
@@ -438,7 +438,7 @@ import Testing
         #expect(driver.account.profiles.map(\.optOuts) == [0, 0, 0, 0, 1])
     }
 
-    @Test func `an e-mail address is asked for in lower case, too, and found as it is spelt first`() throws {
+    @Test func `queries an e-mail address also in lower case and prefers the exact spelling`() throws {
         let adapter = try ServerDriver(["matching": "email"]).adapter
         let asked = adapter.question(for: .keys(["Mila@Shop.test", "leo@shop.test"]))
         #expect(
@@ -456,7 +456,7 @@ import Testing
         #expect(town(of: "leo@shop.test", [exact, lower]) == nil)
     }
 
-    @Test func `an address is read however the platform shows it`() {
+    @Test func `reads an address in every form that the platform returns`() {
         let shown: [JSONValue] = [
             ["channel": "email", "resource_id": 5, "email_data": ["email": "mila@shop.test"]],
             ["channel": "email", "resource_id": 5, "email": "mila@shop.test"],
@@ -474,10 +474,10 @@ import Testing
         #expect(unusable.allSatisfy { SubscriptionTarget(shown: $0) == nil })
     }
 
-    // MARK: Once
+    // MARK: Single delivery
 
     @Test(.shows("altcraft/V16", "altcraft/V17", "altcraft/V18"))
-    func `a goal leaves once, also where nobody knows what became of it`() throws {
+    func `sends a goal once, even if its delivery is uncertain`() throws {
         let driver = try ServerDriver()
         try driver.say("c-1", ServerDriver.set("town", "Turku"))
         try driver.advance(10)
@@ -496,22 +496,22 @@ import Testing
             try driver.advance(600)
             #expect(driver.outcome(id)?.finding?.code == "altcraft.server.uncertainDelivery")
         }
-        // A refusal for now, and a request that was not sent, mean that the goal was not accepted.
+        // After a temporary refusal or an unsent request, the goal was not accepted.
         driver.instead = [("/register", .status(503)), ("/register", .failed(TransportFailure(.notSent, "offline")))]
-        let sure = try driver.say("c-1", order)
+        let delivered = try driver.say("c-1", order)
         try driver.advance(600)
-        #expect(driver.outcome(sure)?.term == .accepted)
+        #expect(driver.outcome(delivered)?.term == .accepted)
         #expect(driver.account.goals.count == 2)
-        let eager = try ServerDriver(["uncertainDelivery": "repeat"])
-        try eager.say("c-1", ServerDriver.set("town", "Turku"))
-        eager.instead = [("/register", .lost)]
-        let again = try eager.say("c-1", order)
-        try eager.advance(60)
-        #expect(eager.outcome(again)?.term == .accepted)
+        let repeating = try ServerDriver(["uncertainDelivery": "repeat"])
+        try repeating.say("c-1", ServerDriver.set("town", "Turku"))
+        repeating.instead = [("/register", .lost)]
+        let again = try repeating.say("c-1", order)
+        try repeating.advance(60)
+        #expect(repeating.outcome(again)?.term == .accepted)
     }
 
     @Test(.shows("altcraft/V18", "altcraft/F8"))
-    func `a number grows once`() throws {
+    func `sends an increment once`() throws {
         let driver = try ServerDriver(["lanes": 1])
         let grow = Action.changeAttributes(["points": .increment(ExactDecimal(5))])
         // Increments never share a request with operations that can be repeated.
@@ -525,9 +525,9 @@ import Testing
         try driver.advance(60)
         #expect(driver.outcome(lost)?.finding?.code == "altcraft.server.uncertainDelivery")
         driver.instead = [("/import_batch", .json(200, ["error": 0, "result": [["error": 500]]]))]
-        let unsure = try driver.say("c-2", grow)
+        let uncertain = try driver.say("c-2", grow)
         try driver.advance(60)
-        #expect(driver.outcome(unsure)?.finding?.code == "altcraft.server.uncertainDelivery")
+        #expect(driver.outcome(uncertain)?.finding?.code == "altcraft.server.uncertainDelivery")
         #expect(driver.fields(of: "c-2")?["points"] == 5)
         // A success that is ambiguous is neither a success nor a reason to increment again.
         driver.instead = [("/import_batch", .json(200, ["error": 0, "result": [["error": 0]]]))]
@@ -543,7 +543,7 @@ import Testing
     }
 
     @Test(.shows("altcraft/V16", "altcraft/V17"))
-    func `what no goal can be is refused, and a strange name is told of`() throws {
+    func `rejects invalid goals and warns about an unusual name`() throws {
         let driver = try ServerDriver()
         func codes(_ name: String, _ attributes: [AttributeName: AttributeValue] = [:]) -> [String] {
             driver.adapter.examine(driver.operation("c-1", .track(.custom(name: name, attributes: attributes)))).map(
@@ -562,7 +562,7 @@ import Testing
     }
 
     @Test(.shows("altcraft/V19", "altcraft/P1", "altcraft/P3"))
-    func `a push is told by its uid and a number`() throws {
+    func `reports a push interaction by uid and number`() throws {
         let driver = try ServerDriver(["uidKey": "extra_uid"])
         let payload: JSONObject = ["_ac_push": "1", "extra_uid": "e|2_4S|ios-apns"]
         for interaction in [PushInteraction.received, .tapped] {
@@ -585,7 +585,7 @@ import Testing
     // MARK: Deleting and reading
 
     @Test(.shows("altcraft/V15"))
-    func `a profile is forgotten, and one that is not there needs no deletion`() throws {
+    func `deletes a profile, and a missing profile needs no deletion`() throws {
         let driver = try ServerDriver()
         try driver.say("c-1", ServerDriver.set("town", "Turku"))
         try driver.advance(10)
@@ -609,7 +609,7 @@ import Testing
     }
 
     @Test(.shows("altcraft/V20"))
-    func `profiles are read page by page`() throws {
+    func `reads profiles page by page`() throws {
         let driver = try ServerDriver()
         try driver.world.capture((10...34).map { driver.operation("c-\($0)", ServerDriver.set("town", "Turku")) })
         try driver.advance(10)
@@ -643,7 +643,7 @@ import Testing
     // MARK: Waiting
 
     @Test(.shows("altcraft/V21"))
-    func `a Retry-After keeps every lane back, over a restart`() throws {
+    func `Retry-After delays all lanes, also after a restart`() throws {
         let driver = try ServerDriver()
         driver.instead = [("/import_batch", .json(429, ["error": 429], WireHeader("Retry-After", "300")))]
         try driver.say("c-1", ServerDriver.set("town", "Oulu"))
@@ -658,7 +658,7 @@ import Testing
     }
 
     @Test(.shows("altcraft/V22"))
-    func `a vendor that fails is asked less often each time, by all lanes together`() throws {
+    func `retries with growing intervals shared by all lanes`() throws {
         let driver = try ServerDriver()
         driver.instead = (1...60).map { ("/import_batch", $0 % 2 == 0 ? .lost : .status(503)) }
         try driver.world.capture((1...400).map { driver.operation("c-\($0)", ServerDriver.set("town", "Oulu")) })
@@ -671,7 +671,7 @@ import Testing
     }
 
     @Test(.shows("altcraft/V23"))
-    func `a web page is no answer, nor is a text`() throws {
+    func `treats a web page or plain text as no answer`() throws {
         let driver = try ServerDriver()
         let page = WireResponse(
             200,
@@ -690,7 +690,7 @@ import Testing
     // MARK: Settings
 
     @Test(.shows("altcraft/V4", "altcraft/V12"))
-    func `settings that do not fit together are all found`() throws {
+    func `reports all conflicting settings at once`() throws {
         let error = #expect(throws: SettingsError.self) {
             try ServerFixture.adapter(["matchingField": .null, "resources": ["email": "news", "push": "0"]])
         }

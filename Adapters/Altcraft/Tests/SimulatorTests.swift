@@ -21,7 +21,7 @@ import Testing
         account: JSONObject = [:],
         _ change: (inout WireRequest) -> Void
     ) throws -> WireResponse {
-        var request = try #require(Scene(settings).request(action, options: options))
+        var request = try #require(PlanFixture(settings).request(action, options: options))
         change(&request)
         let simulator = try AltcraftSimulator(settings: account)
         var state = simulator.initialState
@@ -42,7 +42,7 @@ import Testing
         if let value { request.headers.append(WireHeader(name, value)) }
     }
 
-    @Test func `it refuses bad credentials and headers`() throws {
+    @Test func `refuses invalid credentials and headers`() throws {
         let cases: [(String, String?, Int)] = [
             ("Authorization", nil, 401), ("Authorization", "Bearer x", 401), ("Authorization", "Bearer rtoken@x", 403),
             ("Request-ID", nil, 400), ("Request-ID", "order-17", 400), ("Content-Type", "text/plain", 415),
@@ -58,7 +58,7 @@ import Testing
         #expect(try respond(RequestTests.subscribe) { $0.method = "PUT" }.status == 405)
     }
 
-    @Test func `it refuses bad subscription requests`() throws {
+    @Test func `refuses invalid subscription requests`() throws {
         let changes: [(inout WireRequest) -> Void] = [
             { setBody(&$0, "time", to: 1_760_000_000_000) }, { setBody(&$0, "time", to: 0) },
             { setBody(&$0, "subscription_id", to: "other") },
@@ -75,7 +75,7 @@ import Testing
         #expect(try respond(RequestTests.subscribe) { _ in }.status == 200)
     }
 
-    @Test func `it answers unknown names with the vendor's texts`() throws {
+    @Test func `answers unknown names with the vendor's error texts`() throws {
         let account: JSONObject = [
             "profileFields": ["tier"], "subscriptionFields": ["shop"], "categories": ["news"],
         ]
@@ -96,12 +96,12 @@ import Testing
         #expect(try respond(RequestTests.subscribe, options: good, account: account) { _ in }.status == 200)
     }
 
-    @Test func `sync decides whether the answer has a profile`() throws {
+    @Test func `returns a profile only for synchronous calls`() throws {
         let synchronous = try respond(RequestTests.subscribe) { _ in }
         #expect(synchronous.json?["profile"]?["subscription"]?["status"] == "subscribed")
-        let silent = try respond(RequestTests.subscribe, options: ["sync": false]) { _ in }
-        #expect(silent.status == 200)
-        #expect(silent.json?["profile"] == .null)
+        let asynchronous = try respond(RequestTests.subscribe, options: ["sync": false]) { _ in }
+        #expect(asynchronous.status == 200)
+        #expect(asynchronous.json?["profile"] == .null)
     }
 
     @Test(.shows("altcraft/B13", "altcraft/B14"))
@@ -122,7 +122,7 @@ import Testing
         #expect(statuses == [#"12 ["unsubscribed"]"#, #"11 ["subscribed"]"#, #"12 ["subscribed"]"#])
     }
 
-    @Test func `a token that ran out, a strange mode and a suspended subscription of another device`() throws {
+    @Test func `refuses an expired token, an unknown mode and another device's subscription`() throws {
         let old = Token.signed(
             #"{"matching":"{\"db_id\":1,\"matching\":\"email\",\"email\":\"a@b\"}","exp":1900000000}"#
         )
@@ -146,7 +146,7 @@ import Testing
         }
     }
 
-    @Test func `functional updates change what is stored`() throws {
+    @Test func `functional updates change the stored fields`() throws {
         let driver = try Driver()
         let changes: [[AttributeName: AttributeChange]] = [
             [
@@ -174,7 +174,7 @@ import Testing
         #expect(driver.state.duplicates.isEmpty)
     }
 
-    @Test func `events are kept as they came`() throws {
+    @Test func `stores events unchanged`() throws {
         let driver = try Driver()
         driver.deliver(Driver.operation(.track(.push(.received, payload: Fixture.payload)), "d", contact: "aino"))
         driver.deliver(Driver.operation(.track(.push(.tapped, payload: Fixture.payload)), "o", contact: "aino"))
@@ -195,7 +195,7 @@ import Testing
         #expect(try JSONDecoder().decode(AltcraftState.self, from: stored) == driver.state)
     }
 
-    @Test func `it refuses bad events`() throws {
+    @Test func `refuses invalid events`() throws {
         let push = Action.track(.push(.tapped, payload: Fixture.payload))
         #expect(try respond(push) { setBody(&$0, "type", to: "open") }.status == 400)
         #expect(try respond(push) { setBody(&$0, "smid", to: "") }.status == 400)
@@ -215,10 +215,10 @@ import Testing
         #expect(try respond(event) { _ in }.status == 200)
     }
 
-    @Test func `a request id that comes again is counted, not ignored`() throws {
+    @Test func `counts a repeated request id and still processes the request`() throws {
         let simulator = try AltcraftSimulator(settings: [:])
         var state = simulator.initialState
-        let request = try #require(Scene().request(.track(.custom(name: "Ordered"))))
+        let request = try #require(PlanFixture().request(.track(.custom(name: "Ordered"))))
         for _ in 0..<2 { #expect(simulator.respond(to: request, state: &state, now: Corpus.start).status == 200) }
         #expect(state.duplicates == ["0b5e4c1a-2d3f-4a6b-8c7d-000000000001"])
         #expect(state.customEvents.count == 2)
@@ -235,7 +235,7 @@ import Testing
         #expect(named.deliver(Driver.operation(.changeAttributes(["visits": .set(1)]), "u"))?.isRejected == true)
     }
 
-    @Test func `the import wants its own token, a database and a matching value`() throws {
+    @Test func `the import requires its own token, a database and a matching value`() throws {
         let simulator = try AltcraftSimulator(settings: ["apiToken": "api-1", "databases": ["12"]])
         var state = simulator.initialState
         let cases: [(JSONValue, Int)] = [

@@ -37,7 +37,7 @@ struct Account: AdapterSettings {
         .array("inbox", \.inbox, "Messages of the inbox."),
         .object("geofences", \.geofences, "The answer to a question for geofences."),
         .object("remoteConfig", \.remoteConfig, "The configuration from afar."),
-        .list("cancelledCampaigns", \.cancelledCampaigns, "Campaigns whose views and clicks nobody wants any more."),
+        .list("cancelledCampaigns", \.cancelledCampaigns, "Cancelled campaigns: views and clicks are not needed."),
     ])
 }
 

@@ -70,7 +70,7 @@ public struct DESScene: VendorScene {
             return .anonymous
         }
         let name = String(value.hasPrefix("token:id-token-of-") ? value.dropFirst(18) : value)
-        return VendorRecord.Person(name == "nobody" ? nil : name)
+        return VendorRecord.Person(name == "anonymous" ? nil : name)
     }
 
     public static func interactionCounts(in state: DESState) -> [String: Int]? {
@@ -212,7 +212,7 @@ public struct DESProofScene: VendorScene {
     public static var handedOut: Set<String> { DESScene.handedOut }
     public static var expectedState: ExpectedState { DESScene.expectedState }
 
-    public static func credential(of contact: String?) -> Secret? { Secret(DESScene.token(contact ?? "nobody")) }
+    public static func credential(of contact: String?) -> Secret? { Secret(DESScene.token(contact ?? "anonymous")) }
 
     public static func say(_ number: Int, _ random: inout SeededGenerator) -> Action { DESScene.say(number, &random) }
 

@@ -90,7 +90,7 @@ public struct DESSimulator: VendorSimulator {
         guard account.applicationCodes.isEmpty || account.applicationCodes.contains(code) else {
             throw Refusal(404, "no such application")
         }
-        guard request[header: "X-Client-Id"] == nil else { throw .bad("a configuration is nobody's") }
+        guard request[header: "X-Client-Id"] == nil else { throw .bad("a configuration takes no X-Client-Id") }
         return parts.count == 2
             ? WireResponse(200, body: Array("MEUCIQDsignature".utf8))
             : WireResponse(200, json: .object(account.remoteConfig))

@@ -18,16 +18,18 @@ import Testing
     }
 
     @Test(.shows("des/R2", "des/B4", "des/H5", "des/T4"))
-    func `the example's settings make an adapter that asks the hosts it names`() throws {
+    func `the example configuration sends requests to the hosts that it names`() throws {
         let settings = try #require(try example()["providers"]?["engage"]?["settings"]?.object)
-        let bench = try Bench()
-        try bench.restart(settings: settings)
-        bench.capture(.registerDevice(Corpus.phone))
-        bench.capture(.event("x"))
-        bench.capture(.readBack(ReadRequest("inbox")))
-        bench.capture(.readBack(ReadRequest("remoteConfig")))
-        #expect(bench.sent.count == 6 && bench.sent.allSatisfy { $0.request.url.hasPrefix("https://des.example/des/") })
-        #expect(bench.sent.allSatisfy { $0.request[header: "X-EMARSYS-SDK-MODE"] == "debug" })
-        #expect(bench.state.violations == [])
+        let driver = try Driver()
+        try driver.restart(settings: settings)
+        driver.capture(.registerDevice(Corpus.phone))
+        driver.capture(.event("x"))
+        driver.capture(.readBack(ReadRequest("inbox")))
+        driver.capture(.readBack(ReadRequest("remoteConfig")))
+        #expect(
+            driver.sent.count == 6 && driver.sent.allSatisfy { $0.request.url.hasPrefix("https://des.example/des/") }
+        )
+        #expect(driver.sent.allSatisfy { $0.request[header: "X-EMARSYS-SDK-MODE"] == "debug" })
+        #expect(driver.state.violations == [])
     }
 }

@@ -10,11 +10,11 @@ import Testing
     @Test(arguments: ConformanceCheck.all)
     func conforms(_ check: ConformanceCheck) throws { try check.run(on: Self.harness.get()) }
 
-    /// The same where the app's ID token travels.
+    /// A harness whose requests carry the app's ID token.
     private static let byToken = Result { try Fixture.harness(["contactProof": "openIdToken"]) }
 
     @Test(arguments: ConformanceCheck.all.filter { $0.name.contains("secret") })
-    func `no secret shows where the ID token travels`(_ check: ConformanceCheck) throws {
+    func `hides secrets if the ID token is sent`(_ check: ConformanceCheck) throws {
         try check.run(on: Self.byToken.get())
     }
 

@@ -16,7 +16,7 @@ enum Fixture {
         "aps": ["alert": "Everything in blue"], "u": ["sid": "7a3_Hq9zL2"], "ems": ["actions": []],
     ]
 
-    /// The vendor's side: messages, an inbox and a configuration to ask for.
+    /// The vendor account: messages, an inbox and a remote configuration.
     static let account: JSONObject = [
         "tokenLifetimeSeconds": 33_000,
         "inlineMessages": [["campaignId": "904418", "viewId": "Home-Hero", "html": "<html>Spring</html>"]],
@@ -92,7 +92,7 @@ enum Fixture {
             ),
             secrets: .init(handedOut: DESScene.handedOut),
             exemptions: [
-                // Merged events share their end.
+                // Merged events share their outcome.
                 Exemption(check: "a refused operation falls alone", sample: "track", rule: RuleID("des", "R32")),
                 // A click names its button.
                 Exemption(
@@ -171,13 +171,13 @@ enum Fixture {
         "inbox": ["msg-1": ["seen"]], "remote": ["usesV4": true, "services": [:]], "stopped": "requests",
     ]
 
-    /// A step as version 1 stores it: in the midst of a renewal.
+    /// A step as version 1 stores it: during a token renewal.
     static let storedStep: JSONValue = [
         "talk": ["stage": "renew", "count": 1, "views": 2, "clicks": 1], "isRecorded": true, "isRegistered": false,
         "hasContact": false, "isAnonymousRefused": false, "hasToken": false, "leftToken": false, "leftContact": false,
     ]
 
-    /// Samples of this vendor alone.
+    /// Samples for this vendor only.
     static var extras: [Sample] {
         let corpus = Corpus(pushPayload: payload)
         var android = Corpus.phone

@@ -15,219 +15,218 @@ import Testing
     }
 
     /// Whether the vendor holds a push token of the installation.
-    private func isReached(_ bench: Bench) -> Bool { bench.client?.pushToken != nil }
+    private func isReached(_ driver: Driver) -> Bool { driver.client?.pushToken != nil }
 
     /// A new installation whose configuration requires these consents.
-    private func bench(requiring scopes: Set<Consent.Scope>) throws -> Bench {
-        let bench = try Bench()
-        bench.requiredConsent = scopes
-        bench.restart()
-        return bench
+    private func driver(requiring scopes: Set<Consent.Scope>) throws -> Driver {
+        let driver = try Driver()
+        driver.requiredConsent = scopes
+        driver.restart()
+        return driver
     }
 
     @Test(.shows("des/N7"), arguments: [true, false])
-    func `each person's last statement about push counts when the person comes back`(isOnline: Bool) throws {
-        let bench = try Bench.started(contact: "anna")
-        if !isOnline { bench.goOffline() }
-        bench.capture(.push(.unsubscribed))
-        bench.capture(.logOut)
-        bench.capture(.logIn("bert"))
-        bench.capture(.push(.subscribed))
-        if !isOnline { bench.goOnline() }
-        bench.drain()
-        #expect(isReached(bench) && bench.client?.contact == "2575=bert")
-        bench.forget()
-        bench.capture(.logOut)
-        bench.capture(.logIn("anna"))
-        bench.drain()
-        #expect(!isReached(bench) && bench.client?.contact == "2575=anna")
-        // The push token is taken back before her contact is set.
+    func `applies each person's last push decision when the person returns`(isOnline: Bool) throws {
+        let driver = try Driver.started(contact: "anna")
+        if !isOnline { driver.goOffline() }
+        driver.capture(.push(.unsubscribed))
+        driver.capture(.logOut)
+        driver.capture(.logIn("bert"))
+        driver.capture(.push(.subscribed))
+        if !isOnline { driver.goOnline() }
+        driver.drain()
+        #expect(isReached(driver) && driver.client?.contact == "2575=bert")
+        driver.forget()
+        driver.capture(.logOut)
+        driver.capture(.logIn("anna"))
+        driver.drain()
+        #expect(!isReached(driver) && driver.client?.contact == "2575=anna")
+        // The push token is removed before the contact is set.
         #expect(
-            bench.sent.map(\.endpoint).firstIndex(of: .pushTokenRemoval) ?? 9 < bench.sent.map(\.endpoint).firstIndex(
+            driver.sent.map(\.endpoint).firstIndex(of: .pushTokenRemoval) ?? 9 < driver.sent.map(\.endpoint).firstIndex(
                 of: .contact
             ) ?? 0
         )
-        bench.capture(.logIn("bert"))
-        bench.drain()
-        #expect(isReached(bench))
-        bench.capture(.logIn("anna"))
-        bench.capture(.registerDevice(Corpus.phone))
-        bench.drain()
-        #expect(!isReached(bench))
-        bench.capture(.push(.subscribed))
-        bench.drain()
-        #expect(isReached(bench) && bench.pendingCount == 0)
+        driver.capture(.logIn("bert"))
+        driver.drain()
+        #expect(isReached(driver))
+        driver.capture(.logIn("anna"))
+        driver.capture(.registerDevice(Corpus.phone))
+        driver.drain()
+        #expect(!isReached(driver))
+        driver.capture(.push(.subscribed))
+        driver.drain()
+        #expect(isReached(driver) && driver.pendingCount == 0)
     }
 
-    @Test(.shows("des/N7")) func `an opt-out without a known person is the next person's`() throws {
-        let bench = try Bench.started(contact: nil)
-        bench.capture(.push(.unsubscribed))
-        bench.capture(.logIn("anna"))
-        bench.capture(.logIn("bert"))
-        bench.capture(.push(.subscribed))
-        bench.drain()
-        #expect(isReached(bench))
-        bench.capture(.logIn("anna"))
-        bench.drain()
-        #expect(!isReached(bench))
+    @Test(.shows("des/N7")) func `applies an opt-out without a known person to the next person`() throws {
+        let driver = try Driver.started(contact: nil)
+        driver.capture(.push(.unsubscribed))
+        driver.capture(.logIn("anna"))
+        driver.capture(.logIn("bert"))
+        driver.capture(.push(.subscribed))
+        driver.drain()
+        #expect(isReached(driver))
+        driver.capture(.logIn("anna"))
+        driver.drain()
+        #expect(!isReached(driver))
     }
 
     @Test(.shows("des/N7"), arguments: [true, false])
-    func `an opt-out that overtakes a log-in wins over an earlier opt-in`(isLoggedOut: Bool) throws {
-        let bench = try Bench.started(contact: isLoggedOut ? "anna" : nil)
-        bench.respond = { $0.endpoint == .events ? .status(503) : nil }
-        bench.capture(.event("Opened"))
-        bench.capture(.push(.subscribed))
-        bench.capture(isLoggedOut ? .logOut : .logIn("anna"))
-        bench.capture(.push(.unsubscribed))
-        bench.advance(by: .seconds(2))
-        #expect(!isReached(bench))
-        bench.respond = { _ in nil }
-        bench.forget()
-        bench.wake()
-        bench.drain()
-        #expect(!isReached(bench) && !bench.endpoints.contains(.pushToken) && bench.pendingCount == 0)
-        #expect(bench.client?.contact == (isLoggedOut ? "anonymous" : "2575=anna"))
-        bench.capture(.logIn("bert"))
-        bench.capture(.push(.subscribed))
-        bench.drain()
-        #expect(isReached(bench))
+    func `an opt-out sent before a pending log-in overrides an earlier opt-in`(isLoggedOut: Bool) throws {
+        let driver = try Driver.started(contact: isLoggedOut ? "anna" : nil)
+        driver.respond = { $0.endpoint == .events ? .status(503) : nil }
+        driver.capture(.event("Opened"))
+        driver.capture(.push(.subscribed))
+        driver.capture(isLoggedOut ? .logOut : .logIn("anna"))
+        driver.capture(.push(.unsubscribed))
+        driver.advance(by: .seconds(2))
+        #expect(!isReached(driver))
+        driver.respond = { _ in nil }
+        driver.forget()
+        driver.wake()
+        driver.drain()
+        #expect(!isReached(driver) && !driver.endpoints.contains(.pushToken) && driver.pendingCount == 0)
+        #expect(driver.client?.contact == (isLoggedOut ? "anonymous" : "2575=anna"))
+        driver.capture(.logIn("bert"))
+        driver.capture(.push(.subscribed))
+        driver.drain()
+        #expect(isReached(driver))
     }
 
     @Test(.shows("des/N7")) func `an opt-out does not wait for the log-in of its person`() throws {
-        let bench = try Bench.started(["contactProof": "openIdToken"], contact: nil)
-        bench.credentials = ["anna": Secret("token-of-anna")]
-        bench.capture(.logIn("anna"))
-        bench.capture(.push(.subscribed))
-        bench.capture(.logIn("bert"))
-        bench.capture(.push(.unsubscribed))
-        bench.drain()
-        #expect(!isReached(bench) && bench.waits?.code == "des.credential.missing")
-        bench.capture(.logIn("anna"))
-        bench.drain()
-        #expect(isReached(bench) && bench.pendingCount == 0)
-        bench.credentials = ["bert": Secret("token-of-bert")]
-        bench.capture(.logIn("bert"))
-        bench.drain()
-        #expect(!isReached(bench) && bench.client?.contact == "2575=token:token-of-bert")
+        let driver = try Driver.started(["contactProof": "openIdToken"], contact: nil)
+        driver.credentials = ["anna": Secret("token-of-anna")]
+        driver.capture(.logIn("anna"))
+        driver.capture(.push(.subscribed))
+        driver.capture(.logIn("bert"))
+        driver.capture(.push(.unsubscribed))
+        driver.drain()
+        #expect(!isReached(driver) && driver.waits?.code == "des.credential.missing")
+        driver.capture(.logIn("anna"))
+        driver.drain()
+        #expect(isReached(driver) && driver.pendingCount == 0)
+        driver.credentials = ["bert": Secret("token-of-bert")]
+        driver.capture(.logIn("bert"))
+        driver.drain()
+        #expect(!isReached(driver) && driver.client?.contact == "2575=token:token-of-bert")
     }
 
     @Test(.shows("des/N8"), arguments: [true, false])
-    func `no push token is set while the vendor holds the contact of a person who denied messages`(isKnown: Bool) throws
-    {
-        let bench = try Bench.started(["contactProof": "openIdToken"], contact: nil)
-        bench.credentials = ["anna": Secret("token-of-anna")]
-        bench.capture(.logIn("anna"))
-        bench.drain()
-        if isKnown { bench.capture(consent(.denied)) }
-        bench.drain()
-        let before = bench.client?.pushToken
+    func `sets no push token while the vendor holds the contact of a person who denied messages`(isKnown: Bool) throws {
+        let driver = try Driver.started(["contactProof": "openIdToken"], contact: nil)
+        driver.credentials = ["anna": Secret("token-of-anna")]
+        driver.capture(.logIn("anna"))
+        driver.drain()
+        if isKnown { driver.capture(consent(.denied)) }
+        driver.drain()
+        let before = driver.client?.pushToken
         var device = Corpus.phone
         device.pushToken?.value = "0aa1f00d5588aa10"
-        bench.capture(.logIn("bert"))
-        bench.capture(.registerDevice(device))
-        bench.drain()
+        driver.capture(.logIn("bert"))
+        driver.capture(.registerDevice(device))
+        driver.drain()
         // A new push token does not reach the device under the contact of a person who has logged out.
-        #expect(bench.client?.contact == "2575=token:token-of-anna" && bench.client?.pushToken == before)
-        bench.credentials["bert"] = Secret("token-of-bert")
-        bench.wake()
-        bench.drain()
-        #expect(bench.client?.contact == "2575=token:token-of-bert" && bench.client?.pushToken == "0aa1f00d5588aa10")
-        #expect(bench.pendingCount == 0 && bench.state.violations == [])
+        #expect(driver.client?.contact == "2575=token:token-of-anna" && driver.client?.pushToken == before)
+        driver.credentials["bert"] = Secret("token-of-bert")
+        driver.wake()
+        driver.drain()
+        #expect(driver.client?.contact == "2575=token:token-of-bert" && driver.client?.pushToken == "0aa1f00d5588aa10")
+        #expect(driver.pendingCount == 0 && driver.state.violations == [])
     }
 
-    @Test(.shows("des/N8")) func `a log-in that comes late does not reach who denied messages`()
+    @Test(.shows("des/N8")) func `a delayed log-in does not make a person reachable who denied messages`()
         throws
     {
-        let bench = try Bench.started(contact: nil)
-        bench.goOffline()
-        bench.capture(.logIn("anna"))
-        bench.capture(consent(.denied))
-        bench.capture(.logIn("bert"))
-        bench.capture(consent(.granted))
-        bench.forget()
-        bench.goOnline()
-        bench.drain()
-        #expect(isReached(bench) && bench.client?.contact == "2575=bert")
-        let endpoints = bench.sent.map(\.endpoint)
+        let driver = try Driver.started(contact: nil)
+        driver.goOffline()
+        driver.capture(.logIn("anna"))
+        driver.capture(consent(.denied))
+        driver.capture(.logIn("bert"))
+        driver.capture(consent(.granted))
+        driver.forget()
+        driver.goOnline()
+        driver.drain()
+        #expect(isReached(driver) && driver.client?.contact == "2575=bert")
+        let endpoints = driver.sent.map(\.endpoint)
         #expect(endpoints.firstIndex(of: .pushTokenRemoval) ?? 9 < endpoints.firstIndex(of: .contact) ?? 0)
     }
 
     @Test(.shows("des/N8"), arguments: [true, false])
-    func `no push token is set until the person allows messages`(isRequired: Bool) throws {
-        let bench = try bench(requiring: isRequired ? [.messaging] : [])
-        if !isRequired { bench.capture(consent(.denied)) }
-        bench.capture(.registerDevice(Corpus.phone))
-        bench.capture(.logIn("anna"))
-        bench.capture(.event("Opened"))
-        bench.drain()
-        #expect(!isReached(bench) && bench.state.events.map(\.name) == ["Opened"] && bench.pendingCount == 0)
-        bench.capture(consent(.granted))
-        bench.drain()
-        #expect(isReached(bench))
-        bench.capture(consent(.denied))
-        bench.drain()
-        #expect(!isReached(bench))
-        bench.capture(consent(.granted))
-        bench.drain()
-        #expect(isReached(bench) && bench.pendingCount == 0)
+    func `sets no push token until the person allows messages`(isRequired: Bool) throws {
+        let driver = try driver(requiring: isRequired ? [.messaging] : [])
+        if !isRequired { driver.capture(consent(.denied)) }
+        driver.capture(.registerDevice(Corpus.phone))
+        driver.capture(.logIn("anna"))
+        driver.capture(.event("Opened"))
+        driver.drain()
+        #expect(!isReached(driver) && driver.state.events.map(\.name) == ["Opened"] && driver.pendingCount == 0)
+        driver.capture(consent(.granted))
+        driver.drain()
+        #expect(isReached(driver))
+        driver.capture(consent(.denied))
+        driver.drain()
+        #expect(!isReached(driver))
+        driver.capture(consent(.granted))
+        driver.drain()
+        #expect(isReached(driver) && driver.pendingCount == 0)
     }
 
-    @Test(.shows("des/N8")) func `the next person is not reached before that person's answer`()
+    @Test(.shows("des/N8")) func `does not reach the next person before that person's decision`()
         throws
     {
-        let bench = try bench(requiring: [.messaging])
-        bench.capture(.registerDevice(Corpus.phone))
-        bench.capture(.logIn("anna"))
-        bench.capture(consent(.granted))
-        bench.drain()
-        #expect(isReached(bench))
-        bench.forget()
-        bench.capture(.logIn("bert"))
-        bench.drain()
-        #expect(!isReached(bench) && bench.client?.contact == "2575=bert")
-        #expect(bench.sent.first?.endpoint == .pushTokenRemoval)
-        bench.capture(consent(.granted))
-        bench.drain()
-        #expect(isReached(bench))
+        let driver = try driver(requiring: [.messaging])
+        driver.capture(.registerDevice(Corpus.phone))
+        driver.capture(.logIn("anna"))
+        driver.capture(consent(.granted))
+        driver.drain()
+        #expect(isReached(driver))
+        driver.forget()
+        driver.capture(.logIn("bert"))
+        driver.drain()
+        #expect(!isReached(driver) && driver.client?.contact == "2575=bert")
+        #expect(driver.sent.first?.endpoint == .pushTokenRemoval)
+        driver.capture(consent(.granted))
+        driver.drain()
+        #expect(isReached(driver))
     }
 
-    @Test func `a denial does not wait for a request that fails again and again`() throws {
-        let bench = try Bench.started()
-        bench.respond = { $0.endpoint == .events ? .status(503) : nil }
-        bench.capture(.event("Opened"))
-        bench.advance(by: .seconds(2))
-        bench.capture(consent(.denied))
-        bench.advance(by: .seconds(2))
-        #expect(!isReached(bench) && bench.pendingCount == 1)
+    @Test func `a denial does not wait for a request that keeps failing`() throws {
+        let driver = try Driver.started()
+        driver.respond = { $0.endpoint == .events ? .status(503) : nil }
+        driver.capture(.event("Opened"))
+        driver.advance(by: .seconds(2))
+        driver.capture(consent(.denied))
+        driver.advance(by: .seconds(2))
+        #expect(!isReached(driver) && driver.pendingCount == 1)
     }
 
     @Test(.shows("des/N3"), arguments: [true, false], [true, false])
-    func `an unregister does not wait for an event that fails again and again`(isEarlier: Bool, hasReply: Bool) throws {
-        let bench = try Bench.started()
-        bench.respond = {
+    func `unregister does not wait for an event that keeps failing`(isEarlier: Bool, hasReply: Bool) throws {
+        let driver = try Driver.started()
+        driver.respond = {
             guard $0.endpoint == .events else { return nil }
             return hasReply ? .status(503) : .failed(TransportFailure(.lost, "timedOut"))
         }
-        let event = bench.capture(.event("Opened"))
-        if isEarlier { bench.advance(by: .seconds(60)) }
-        let unregister = bench.capture(.unregister)
-        bench.drain()
-        #expect(!isReached(bench) && bench.client?.contact == "anonymous")
-        #expect(bench.outcome(of: unregister)?.isAccepted == true)
-        bench.wake()
-        #expect(bench.outcome(of: event)?.summary == "rejected \(FindingRow.notSent.code)" && bench.pendingCount == 0)
+        let event = driver.capture(.event("Opened"))
+        if isEarlier { driver.advance(by: .seconds(60)) }
+        let unregister = driver.capture(.unregister)
+        driver.drain()
+        #expect(!isReached(driver) && driver.client?.contact == "anonymous")
+        #expect(driver.outcome(of: unregister)?.isAccepted == true)
+        driver.wake()
+        #expect(driver.outcome(of: event)?.summary == "rejected \(FindingRow.notSent.code)" && driver.pendingCount == 0)
     }
 
-    @Test func `an unregister during an outage comes behind the event`() throws {
-        let bench = try Bench.started()
-        bench.goOffline()
-        let event = bench.capture(.event("Opened"))
-        let unregister = bench.capture(.unregister)
-        bench.advance(by: .seconds(60))
-        bench.goOnline()
-        bench.drain()
-        #expect(bench.outcome(of: event)?.isAccepted == true && bench.outcome(of: unregister)?.isAccepted == true)
-        #expect(!isReached(bench) && bench.pendingCount == 0)
+    @Test func `unregister during an outage follows the event`() throws {
+        let driver = try Driver.started()
+        driver.goOffline()
+        let event = driver.capture(.event("Opened"))
+        let unregister = driver.capture(.unregister)
+        driver.advance(by: .seconds(60))
+        driver.goOnline()
+        driver.drain()
+        #expect(driver.outcome(of: event)?.isAccepted == true && driver.outcome(of: unregister)?.isAccepted == true)
+        #expect(!isReached(driver) && driver.pendingCount == 0)
     }
 }

@@ -72,5 +72,5 @@ import Testing
         )
     }
 
-    @Test func `the tables are those of the code`() throws { try ReadmeTables().check(tables) }
+    @Test func `README tables match the code`() throws { try ReadmeTables().check(tables) }
 }

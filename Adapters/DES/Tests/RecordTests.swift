@@ -44,7 +44,7 @@ import Testing
     }
 
     @Test(.shows("des/F1", "des/F2", "des/F3", "des/F4", "des/F5", "des/F7", "des/F9"))
-    func `a file has the vendor's field names, and nothing that its import can't take`() throws {
+    func `writes the vendor's field names and only values that its import accepts`() throws {
         let contact = Contact(
             identifiers: Corpus.aino,
             attributes: [
@@ -71,7 +71,7 @@ import Testing
     }
 
     @Test(.shows("des/F6", "des/F8", "des/F10", "des/F11"))
-    func `a contact needs the field that finds it, and its devices stay where they are`() throws {
+    func `requires the key field and omits devices`() throws {
         let contact = Contact(
             identifiers: [Identifier(.external, "c-1")],
             tags: ["a", "b"],
@@ -86,7 +86,7 @@ import Testing
         #expect(throws: SettingsError.self) { try read("E-Mail\n") }
     }
 
-    @Test func `an export of the platform is read with its own delimiter and opt-in`() throws {
+    @Test func `reads a platform export with its delimiter and opt-in values`() throws {
         let export =
             "user_id;First Name;Last Name;E-Mail;Opt-In\n135;Max;M;max@example.com;1\n136;;;eva@example.com;2\n"
         let records = try read(export, ["delimiter": "semicolon"])
@@ -95,7 +95,7 @@ import Testing
         #expect(try write(records[0].contact ?? Contact(), ["optInForm": "numbers"]).text.hasSuffix(",1\n"))
     }
 
-    @Test(arguments: ConsentTable.des.rows.indices) func `each documented consent value is read`(_ index: Int) throws {
+    @Test(arguments: ConsentTable.des.rows.indices) func `reads each documented consent value`(_ index: Int) throws {
         let row = ConsentTable.des.rows[index]
         for value in row.values {
             let text = "E-Mail,\(row.fields[0])\na@x.example,\(value.uppercased())\n"

@@ -7,7 +7,7 @@ import Testing
 @testable import PatchbayDES
 
 /// Findings before any request: code and path.
-@Suite("DES refusals") struct RefusalTests {
+@Suite("DES rejections") struct RefusalTests {
     private func findings(_ action: Action, _ settings: JSONObject = [:], options: JSONObject = [:]) throws -> [String]
     {
         let operation = EngagementOperation(
@@ -27,7 +27,7 @@ import Testing
     }
 
     @Test(.shows("des/U1", "des/U2", "des/U3", "des/U4"))
-    func `what has no place is refused with a remedy`() throws {
+    func `rejects unsupported operations with a remedy`() throws {
         #expect(try findings(.changeAttributes(["city": .set("Turku")])) == ["des.attributes action.changes"])
         #expect(try findings(.changeTags(TagChange(add: ["vip"]))) == ["des.tags action.tags"])
         for channel in [Channel.email, .sms, "whatsapp"] {
@@ -49,7 +49,7 @@ import Testing
         #expect(FindingRow.des.allSatisfy { !$0.remedy.isEmpty })
     }
 
-    @Test(.shows("des/R14", "des/U5")) func `pushes without an id, and those of others`() throws {
+    @Test(.shows("des/R14", "des/U5")) func `rejects pushes without an id and ignores those of other vendors`() throws {
         func push(_ interaction: PushInteraction, _ payload: JSONObject) throws -> [String] {
             try findings(.track(.push(interaction, payload: payload)))
         }
@@ -64,7 +64,7 @@ import Testing
         #expect(try push(.tapped, Fixture.payload) == [])
     }
 
-    @Test(.shows("des/R15")) func `views and clicks need a campaign, clicks a button`() throws {
+    @Test(.shows("des/R15")) func `requires a campaign for views and clicks, and a button for clicks`() throws {
         #expect(try findings(.view("")) == ["des.message.campaign action.event.messageID"])
         #expect(
             try findings(.click("", nil)) == [
@@ -75,7 +75,7 @@ import Testing
     }
 
     @Test(.shows("des/T2", "des/T3", "des/B7", "des/R30"))
-    func `events need a name of their own and plain attributes`() throws {
+    func `requires event names of the app and plain attributes`() throws {
         #expect(try findings(.event(" ")) == ["des.event.name action.event.name"])
         for name in ["app:start", "session:start", "session:end", "push:click", "inapp:viewed", "inapp:click"] {
             #expect(try findings(.event(name)) == ["des.event.reserved action.event.name"])
@@ -98,7 +98,7 @@ import Testing
     }
 
     @Test(.shows("des/B1", "des/B3", "des/H2"))
-    func `an installation needs facts, a known platform, a usable token`() throws {
+    func `requires device facts, a known platform and a valid token`() throws {
         #expect(try findings(device { $0.facts = nil }) == ["des.device.facts action.device.facts"])
         #expect(
             try findings(device { $0.facts?.platform = "watchOS" }) == [
@@ -120,7 +120,7 @@ import Testing
         )
     }
 
-    @Test(.shows("des/U6", "des/R8")) func `one kind of identifier names contacts`() throws {
+    @Test(.shows("des/U6", "des/R8")) func `accepts one kind of identifier for contacts`() throws {
         #expect(
             try findings(.identify([Corpus.aino[1]])) == [
                 "des.identifier.missing action.identifiers"
@@ -132,7 +132,7 @@ import Testing
         #expect(try findings(many) == [1, 2].map { "des.identifier.unused action.switch.identifiers[\($0)].kind" })
     }
 
-    @Test(.shows("des/N5")) func `options are checked at capture`() throws {
+    @Test(.shows("des/N5")) func `validates options at capture`() throws {
         #expect(try findings(.event("x"), options: ["sdi": "7"]) == ["des.option.unknown options.des.sdi"])
         #expect(try findings(.event("x"), options: ["sid": "7"]) == ["des.option.idle options.des.sid"])
         #expect(
@@ -156,14 +156,14 @@ import Testing
     }
 
     @Test(.shows("des/R2"), arguments: ["", " ", "0", "null", "nil", "NULL"])
-    func `a code that is none is refused before anything else`(code: String) throws {
+    func `rejects an empty or placeholder application code`(code: String) throws {
         #expect(throws: SettingsError.self) { try Fixture.adapter(["applicationCode": .string(code)]) }
         #expect(throws: SettingsError.self) { try DESDevice(settings: DESSettings()) }
         _ = try Fixture.adapter()
     }
 
     @Test(.shows("des/B4", "des/H6", "des/H7", "des/T4", "des/T5", "des/C1"))
-    func `all mistakes of a configuration are told at once`() {
+    func `reports all errors of a configuration at once`() {
         let bad: JSONObject = [
             "applicationCode": "nil", "contactFieldId": "2575", "mode": "test", "eventService": "v5",
             "clientServiceUrl": "host",

@@ -7,13 +7,13 @@ import Testing
 
 @testable import PatchbayDES
 
-/// The vendor's side, which is strict and has a state of its own.
+/// The simulator is strict and keeps its own state.
 @Suite("DES simulator") struct SimulatorTests {
-    /// Sends the last request once more, changed.
-    private func again(_ bench: Bench, _ change: (inout WireRequest) throws -> Void) throws -> WireResponse {
-        var request = try #require(bench.last?.request)
+    /// Changes the last request and sends it again.
+    private func again(_ driver: Driver, _ change: (inout WireRequest) throws -> Void) throws -> WireResponse {
+        var request = try #require(driver.last?.request)
         try change(&request)
-        return bench.simulator.respond(to: request, state: &bench.state, now: bench.now)
+        return driver.simulator.respond(to: request, state: &driver.state, now: driver.now)
     }
 
     private func changed(_ request: inout WireRequest, _ change: (inout JSONObject) -> Void) throws {
@@ -40,13 +40,13 @@ import Testing
             ("deviceEventState", "{}"), ("deviceEventState", ["campaignStats": [:]]), ("dnd", "true"), ("more", 1),
         ] as [(String, JSONValue?)]
     )
-    func `events in another form are refused, and nothing is counted`(row: (name: String, value: JSONValue?)) throws {
-        let bench = try Bench.started()
-        bench.capture(.event("x"))
-        let before = bench.state
-        let reply = try again(bench) { try changed(&$0) { $0[row.name] = row.value } }
-        #expect(reply.status == 400 && bench.state.violations.count == 1)
-        #expect(bench.state.events == before.events && bench.state.clients.last?.views == before.clients.last?.views)
+    func `refuses events in another form and counts nothing`(row: (name: String, value: JSONValue?)) throws {
+        let driver = try Driver.started()
+        driver.capture(.event("x"))
+        let before = driver.state
+        let reply = try again(driver) { try changed(&$0) { $0[row.name] = row.value } }
+        #expect(reply.status == 400 && driver.state.violations.count == 1)
+        #expect(driver.state.events == before.events && driver.state.clients.last?.views == before.clients.last?.views)
     }
 
     @Test(
@@ -57,56 +57,56 @@ import Testing
             ("X-Client-State", "of-another", 400),
         ] as [(String, String?, Int)]
     )
-    func `headers are looked at`(row: (name: String, value: String?, status: Int)) throws {
-        let bench = try Bench.started()
-        bench.capture(.event("x"))
-        let reply = try again(bench) { request in
+    func `validates headers`(row: (name: String, value: String?, status: Int)) throws {
+        let driver = try Driver.started()
+        driver.capture(.event("x"))
+        let reply = try again(driver) { request in
             request.headers.removeAll { $0.name == row.name }
             if let value = row.value { request.headers.append(WireHeader(row.name, value)) }
         }
         #expect(reply.status == row.status)
     }
 
-    @Test func `the state that was handed out must come back, once it did`() throws {
-        let bench = try Bench.started()
-        bench.capture(.view("1"))
-        bench.capture(.event("x"))
-        #expect(bench.state.violations == [])
-        let missing = try again(bench) { try changed(&$0) { $0["deviceEventState"] = nil } }
-        let altered = try again(bench) { try changed(&$0) { $0["deviceEventState"] = ["campaignStats": [:]] } }
+    @Test func `requires the last state to be returned after the client returned one`() throws {
+        let driver = try Driver.started()
+        driver.capture(.view("1"))
+        driver.capture(.event("x"))
+        #expect(driver.state.violations == [])
+        let missing = try again(driver) { try changed(&$0) { $0["deviceEventState"] = nil } }
+        let altered = try again(driver) { try changed(&$0) { $0["deviceEventState"] = ["campaignStats": [:]] } }
         #expect(missing.status == 400 && altered.status == 400)
     }
 
-    @Test func `counts grow on top of what comes back, and a state whose answer was lost is taken, too`() throws {
-        let bench = try Bench.started()
-        bench.capture(.view("1"))
-        let second = try again(bench) { try changed(&$0) { $0["deviceEventState"] = nil } }
+    @Test func `counts on top of the returned state and accepts a state whose reply was lost`() throws {
+        let driver = try Driver.started()
+        driver.capture(.view("1"))
+        let second = try again(driver) { try changed(&$0) { $0["deviceEventState"] = nil } }
         // The client never received the first reply and repeats the request. The vendor can't detect that.
         #expect(second.json?["deviceEventState"]?["campaignStats"]?["1"]?["views"] == 1)
-        #expect(bench.client?.views == ["1": 2])
-        bench.capture(together: .view("1"), .click("1"))
-        let stats = bench.memory.eventState?["campaignStats"]?["1"]
-        #expect(stats?["views"] == 2 && stats?["clicks"] == 1 && bench.state.violations == [])
+        #expect(driver.client?.views == ["1": 2])
+        driver.capture(together: .view("1"), .click("1"))
+        let stats = driver.memory.eventState?["campaignStats"]?["1"]
+        #expect(stats?["views"] == 2 && stats?["clicks"] == 1 && driver.state.violations == [])
     }
 
-    @Test func `contact tokens grow old, and renewals work with the right token alone`() throws {
-        let bench = try Bench.started(account: ["tokenLifetimeSeconds": 60])
-        bench.advance(59_999)
-        bench.capture(.event("x"))
-        #expect(bench.endpoints == [.events])
-        bench.advance(1)
-        bench.capture(.event("y"))
-        #expect(bench.endpoints == [.events, .events, .contactToken])
-        let wrong = try again(bench) { try changed(&$0) { $0["refreshToken"] = "guessed" } }
-        let signed = try again(bench) { $0.headers.append(WireHeader("X-Contact-Token", "contact-1")) }
+    @Test func `expires contact tokens and renews them only with the right refresh token`() throws {
+        let driver = try Driver.started(account: ["tokenLifetimeSeconds": 60])
+        driver.advance(59_999)
+        driver.capture(.event("x"))
+        #expect(driver.endpoints == [.events])
+        driver.advance(1)
+        driver.capture(.event("y"))
+        #expect(driver.endpoints == [.events, .events, .contactToken])
+        let wrong = try again(driver) { try changed(&$0) { $0["refreshToken"] = "guessed" } }
+        let signed = try again(driver) { $0.headers.append(WireHeader("X-Contact-Token", "contact-1")) }
         #expect(wrong.status == 403 && signed.status == 400)
     }
 
-    @Test func `a registration is complete, and of a known platform`() throws {
-        let bench = try Bench()
-        bench.script = [nil, .status(500)]
-        bench.capture(.registerDevice(Corpus.phone))
-        let request = try #require(bench.sent.first?.request)
+    @Test func `requires complete registrations of a known platform`() throws {
+        let driver = try Driver()
+        driver.script = [nil, .status(500)]
+        driver.capture(.registerDevice(Corpus.phone))
+        let request = try #require(driver.sent.first?.request)
         let wrong: [(String, JSONValue?)] = [
             ("platform", "watchos"), ("deviceModel", nil), ("timezone", "+02:00"), ("osVersion", .null),
             ("pushSettings", [:]),
@@ -115,9 +115,9 @@ import Testing
         for (name, value) in wrong {
             var copy = request
             try changed(&copy) { $0[name] = value }
-            #expect(bench.simulator.respond(to: copy, state: &bench.state, now: bench.now).status == 400, "\(name)")
+            #expect(driver.simulator.respond(to: copy, state: &driver.state, now: driver.now).status == 400, "\(name)")
         }
-        #expect(bench.state.clients.count == 1 && bench.client?.registrations == 1)
+        #expect(driver.state.clients.count == 1 && driver.client?.registrations == 1)
     }
 
     @Test(
@@ -127,25 +127,25 @@ import Testing
             ("GET", "/OTHER", 404), ("GET", "/v4/apps/ABCD1-234E6/messages/1", 400), ("GET", "/v4/apps", 404),
         ]
     )
-    func `strange addresses are refused`(row: (method: String, path: String, status: Int)) throws {
-        let bench = try Bench.started(account: ["applicationCodes": ["ABCD1-234E6"]])
-        bench.capture(.event("x"))
-        let reply = try again(bench) { request in
+    func `refuses unknown addresses`(row: (method: String, path: String, status: Int)) throws {
+        let driver = try Driver.started(account: ["applicationCodes": ["ABCD1-234E6"]])
+        driver.capture(.event("x"))
+        let reply = try again(driver) { request in
             (request.method, request.url) = (row.method, "https://des.example\(row.path)")
             if row.path == "/OTHER" { request.headers.removeAll { $0.name.hasPrefix("X-C") } }
         }
         #expect(reply.status == row.status)
     }
 
-    @Test func `v3 knows no device event state`() throws {
-        let bench = try Bench.started(["eventService": "v3"], account: ["cancelledCampaigns": ["7", "spring"]])
-        bench.capture(.view("7"))
-        let reply = try again(bench) { _ in }
+    @Test func `v3 has no device event state`() throws {
+        let driver = try Driver.started(["eventService": "v3"], account: ["cancelledCampaigns": ["7", "spring"]])
+        driver.capture(.view("7"))
+        let reply = try again(driver) { _ in }
         #expect(reply.json == ["oldCampaigns": [7, "spring"]])
-        #expect(try again(bench) { try changed(&$0) { $0["deviceEventState"] = [:] } }.status == 400)
+        #expect(try again(driver) { try changed(&$0) { $0["deviceEventState"] = [:] } }.status == 400)
     }
 
-    @Test func `an account's mistakes are told at once`() {
+    @Test func `reports all errors of an account at once`() {
         do {
             _ = try DESSimulator(settings: ["messages": [], "inbox": [1], "tokenLifetimeSeconds": 0, "colour": 1])
             Issue.record("it was taken")
@@ -154,9 +154,9 @@ import Testing
         }
     }
 
-    @Test func `empty answers are a form of yes`() throws {
-        let bench = try Bench.started(account: ["emptyAnswers": true])
-        let id = bench.capture(.view("1"))
-        #expect(bench.verdicts[id]?.isAccepted == true && bench.memory.views == [] && bench.memory.eventState == nil)
+    @Test func `treats an empty answer as a success`() throws {
+        let driver = try Driver.started(account: ["emptyAnswers": true])
+        let id = driver.capture(.view("1"))
+        #expect(driver.verdicts[id]?.isAccepted == true && driver.memory.views == [] && driver.memory.eventState == nil)
     }
 }

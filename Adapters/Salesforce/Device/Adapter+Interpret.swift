@@ -29,15 +29,15 @@ extension SalesforceDevice {
         isAccepted: Bool,
         memory: inout Memory
     ) -> Interpretation<Self> {
-        // The exchange carries an event if the registration was sent to get a new token for it. The event changes nothing
-        // itself.
+        // The exchange carries an event if the registration was sent to get a new token for it. The event changes
+        // nothing itself.
         let changes = exchange.operations.filter { $0.operation.action.kind != .track }
         memory.lastStart = exchange.startedAt
         let before = memory
         var after = before.registration.applying(changes, settings: settings)
         if isAccepted || exchange.mayHaveWorked {
-            // A request that may have been processed counts as processed, so that an operation that overtakes it finds the
-            // device known.
+            // A request that may have been processed counts as processed, so that an operation that overtakes it finds
+            // the device known.
             let body = exchange.request.json ?? .object([:])
             after.learn(from: body, before: (changes.map(\.sequence).max() ?? 0) + 1, settings: settings)
             after.knownAs = body["deviceID"]?.string ?? after.knownAs
@@ -126,7 +126,8 @@ extension SalesforceDevice {
 }
 
 extension Exchange<SalesforceDevice> {
-    /// Whether the vendor may have refused the subscriber token. Its reply does not distinguish it from the access token.
+    /// Whether the vendor may have refused the subscriber token. Its reply does not distinguish it from the access
+    /// token.
     fileprivate var isTokenRefused: Bool { outcome.reply.map { [401, 403].contains($0.status) } ?? false }
 }
 
@@ -148,7 +149,7 @@ extension Registration {
 }
 
 extension Action.Kind {
-    /// Whether the profile purpose covers it: it is sent only while that is not denied.
+    /// Whether the profile purpose covers the operation, which is then sent only while that purpose is not denied.
     var isOfProfile: Bool {
         switch self {
         case .identify, .switchContact, .registerDevice, .changeAttributes, .changeTags: true
@@ -158,8 +159,8 @@ extension Action.Kind {
 }
 
 extension RegistrationRecord {
-    /// Returns the answer for an app that observes registrations: the registration as it was sent, without the app's signed
-    /// string.
+    /// Returns the answer for an app that observes registrations: the registration as it was sent, without the app's
+    /// signed string.
     static func callback(_ request: WireRequest) -> JSONValue? {
         guard var registration = request.json?.object else { return nil }
         registration["signedString"] = nil

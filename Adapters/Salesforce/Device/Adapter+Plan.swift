@@ -51,8 +51,8 @@ private struct Planner {
         return plan ?? .wait(until: nil, because: FindingRow.paced.at())
     }
 
-    /// Settles consents that change nothing at the vendor. It has no record of them, and a registration contains only whether
-    /// push is enabled (D11).
+    /// Settles consents that change nothing at the vendor. It has no record of them, and a registration contains only
+    /// whether push is enabled (D11).
     private func settleConsents() -> Result? {
         let isLast = window.isLeaving || changes.contains(where: \.isLast)
         let isDenied = memory.isProfileDenied == true && !changes.contains { $0.operation.action.kind.isOfProfile }
@@ -118,7 +118,8 @@ private struct Planner {
         let (due, reason) = dueTime(of: carried)
         guard due <= moment.now else { return .wait(until: due, because: reason.at(detail: memory.lastRefusal)) }
         let request = request(record)
-        // From now on the device may be registered, whatever is captured while the request is in flight.
+        // The device may be registered from now on, even if other operations are captured while the request is in
+        // flight.
         var uncertain = memory
         uncertain.markStateUnknown()
         (uncertain.registration, uncertain.registration.knownAs) = (state, record.deviceID)
@@ -145,8 +146,9 @@ private struct Planner {
         settings.post(Endpoint.registration.path, record.body, memory: memory, facts: record.facts)
     }
 
-    /// The start of the next person's changes, if events of an earlier person wait for that person's contact key. The vendor
-    /// would otherwise count the events for the next person (D6). The end of the changes if one registration can carry all.
+    /// The start of the next person's changes, if events of an earlier person wait for that person's contact key. The
+    /// vendor would otherwise count the events for the next person (D6). The end of the changes if one registration can
+    /// carry all.
     private var nextPerson: Int {
         guard !events.isEmpty, !changes.contains(where: \.isLast) else { return changes.endIndex }
         var registration = memory.registration
@@ -168,8 +170,8 @@ private struct Planner {
         return hasFacts ? place : changes.endIndex
     }
 
-    /// Returns the content of the last registration: the operations of the contact that the vendor knows, and every opt-out of
-    /// push. A contact key that the vendor does not hold is not set for an unregistration (D2).
+    /// Returns the content of the last registration: the operations of the contact that the vendor knows, and every
+    /// opt-out of push. A contact key that the vendor does not hold is not set for an unregistration (D2).
     private func lastRequest(of pending: [Head]) -> [Head] {
         let known = memory.registration
         let other = pending.first { one in
@@ -181,8 +183,8 @@ private struct Planner {
         return pending.filter { $0.sequence < other.sequence || $0.isLast || $0.operation.action.isPushOptOut }
     }
 
-    /// Returns the operations that may be sent now, and the reason why the others wait: after a log-out for the next contact
-    /// key (K3), after a denial of the profile for its consent (D8). Opt-outs never wait.
+    /// Returns the operations that may be sent now, and the reason why the others wait: after a log-out for the next
+    /// contact key (K3), after a denial of the profile for its consent (D8). Opt-outs never wait.
     private func sendable(of pending: [Head], _ state: Registration) -> ([Head], FindingRow) {
         if let vacatedAt = state.vacatedAt {
             let optOuts = Set(optOuts(of: pending.filter { $0.sequence > vacatedAt }).map(\.id))
@@ -206,8 +208,8 @@ private struct Planner {
         return pending.filter { one in ids.contains(one.id) || replaced[one.id].map(ids.contains) ?? false }
     }
 
-    /// Returns the opt-outs that may overtake other operations: of push as a whole, and of a topic that no earlier operation
-    /// may have subscribed.
+    /// Returns the opt-outs that may overtake other operations: of push as a whole, and of a topic that no earlier
+    /// operation may have subscribed.
     private func optOuts(of pending: [Head]) -> [Head] {
         let tagged = pending.first { one in
             switch one.operation.action {
@@ -222,8 +224,8 @@ private struct Planner {
         }
     }
 
-    /// Settles opt-outs of push at a vendor that does not know the device. The vendor can't reach the device, and the first
-    /// registration contains the opt-out (D9). Nil if there is none.
+    /// Settles opt-outs of push at a vendor that does not know the device. The vendor can't reach the device, and the
+    /// first registration contains the opt-out (D9). Nil if there is none.
     private func keepOptOuts(_ pending: [Head]) -> Result? {
         if window.isLeaving { return settle(pending) { _ in .dropped(FindingRow.notSent.at()) } }
         let optOuts = optOuts(of: pending)
@@ -310,7 +312,7 @@ private struct Planner {
     /// The limit up to which events may be sent before the pending changes.
     private struct Horizon {
         var hasChanges: Bool
-        /// The first change from which on the device may be another contact's.
+        /// The first change after which the device may belong to another contact.
         var handOver: Int64
         /// Whether the device waits for the next contact key after every change (K3).
         var lacksKey: Bool
@@ -318,8 +320,8 @@ private struct Planner {
 
     /// The limit for events.
     ///
-    /// An event names no person: the vendor counts it for the device's contact. Events that were captured after a hand-over
-    /// therefore wait for it. If the window is cut off, the last change in it counts as a possible hand-over.
+    /// An event names no person: the vendor counts it for the device's contact. Events that were captured after a
+    /// hand-over therefore wait for it. If the window is cut off, the last change in it counts as a possible hand-over.
     private var horizon: Horizon {
         let isCut = window.hasMore && changes.count >= SalesforceDevice.descriptor.delivery.window / 2
         let end = isCut ? changes.last?.sequence : nil
@@ -331,7 +333,7 @@ private struct Planner {
         return Horizon(hasChanges: !changes.isEmpty, handOver: handOvers.min() ?? .max, lacksKey: lacksKey)
     }
 
-    /// Whether the device is not the same contact's from this operation on.
+    /// Whether the device belongs to another contact from this operation on.
     private func isHandOver(_ operation: EngagementOperation, from registration: Registration) -> Bool {
         if operation.action == .erase { return true }
         guard let identifiers = operation.action.identifiers else { return false }
@@ -348,8 +350,8 @@ private struct Planner {
             || memory.registration.hasLeft && !changes.contains { $0.operation.action.kind == .registerDevice }
     }
 
-    /// Sends the vendor's present registration again on behalf of an event whose token was refused. The reply contains a new
-    /// token (E14).
+    /// Sends the vendor's present registration again on behalf of an event whose token was refused. The reply contains
+    /// a new token (E14).
     private func planRenewal(for event: Head) -> Result? {
         let record = record(of: memory.registration, for: event)
         let waitsForKey = settings.delayRegistrationUntilContactKeyIsSet && memory.registration.contactKey == nil
@@ -368,7 +370,7 @@ extension SalesforceDevice.Memory {
 }
 
 extension Pending<SalesforceDevice> {
-    /// Whether it ends the registration.
+    /// Whether the operation ends the registration.
     fileprivate var isLast: Bool { operation.action == .unregister || operation.action == .erase }
 }
 
@@ -414,8 +416,8 @@ extension Registration {
         return verdicts
     }
 
-    /// Adds the content of hidden operations that a registration needs: the contact key if none is known, the facts of the
-    /// device, and the last push decision if it is an opt-out. The operations stay pending.
+    /// Adds the content of hidden operations that a registration needs: the contact key if none is known, the facts of
+    /// the device, and the last push decision if it is an opt-out. The operations stay pending.
     fileprivate mutating func add(_ hidden: HiddenOperations, settings: SalesforceSettings) {
         if facts == nil, let entry = hidden.last(.registerDevice) {
             apply(entry.operation, sequence: entry.sequence, settings: settings)

@@ -4,8 +4,8 @@ public import PatchbayModel
 
 /// The device API of Salesforce Marketing Cloud Engagement (MobilePush).
 ///
-/// A complete registration describes an installation. The adapter folds pending operations onto the state that the vendor
-/// last accepted, and sends the result at most once a minute. Custom events have a queue of their own.
+/// A complete registration describes an installation. The adapter folds pending operations onto the state that the
+/// vendor last accepted, and sends the result at most once a minute. Custom events have a queue of their own.
 public struct SalesforceDevice: VendorAdapter {
     public typealias Settings = SalesforceSettings
 
@@ -13,7 +13,7 @@ public struct SalesforceDevice: VendorAdapter {
     public enum Endpoint: String, AdapterEndpoint {
         /// Sends the whole registration. Journaled, because the vendor counts registrations.
         case registration
-        /// Custom events.
+        /// Sends custom events.
         case events
 
         public var isJournaled: Bool { self == .registration }
@@ -58,7 +58,8 @@ public struct SalesforceDevice: VendorAdapter {
         case .identify(let identifiers):
             return ContactKeyRules.judge(identifiers, at: "action.identifiers", settings: settings)
         case .switchContact(let change):
-            // A change without a contact key is rejected in its turn, too. The previous person has logged out nevertheless.
+            // A change without a contact key is rejected in its turn, too. The previous person has logged out
+            // nevertheless.
             if let refusal = ContactKeyRules.refusal(of: change, settings: settings) { return [refusal.asWarning] }
             let row: FindingRow = settings.contactChange == .keep ? .attributesCarriedOver : .attributesCleared
             return ContactKeyRules.judge(change.identifiers, at: "action.switch.identifiers", settings: settings)

@@ -9,10 +9,10 @@ enum AttributeRules: Sendable {
         var value: String?
     }
 
-    /// The longest name, in UTF-16 units.
+    /// The maximum length of a name, in UTF-16 units.
     static let nameLimit = 128
 
-    /// Names that the vendor keeps for itself, in lower case. All 47: the documented 44 and three later ones.
+    /// The 47 names that the vendor reserves, in lower case: 44 documented ones and three later ones.
     static let reserved: Set<String> = Set(
         """
         addressId alias apId backgroundRefreshEnabled badge channel contactId contactKey createdBy createdDate
@@ -24,8 +24,8 @@ enum AttributeRules: Sendable {
         """.split(whereSeparator: \.isWhitespace).map { $0.lowercased() }
     )
 
-    /// Validates each pair of a change separately (A13). Returns the valid pairs in the order of the neutral names, and the
-    /// findings.
+    /// Validates each pair of a change separately (A13). Returns the valid pairs in the order of the neutral names, and
+    /// the findings.
     static func judge(
         _ changes: [AttributeName: AttributeChange],
         settings: SalesforceSettings

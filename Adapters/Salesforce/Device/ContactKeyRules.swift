@@ -3,7 +3,7 @@ import PatchbayModel
 
 /// Selects and validates the contact key among a person's identifiers.
 package enum ContactKeyRules: Sendable {
-    /// The longest key that contacts usually hold.
+    /// The maximum key length that contacts usually have, in UTF-16 units.
     package static let usualLimit = 254
 
     /// Placeholder texts. As a contact key, a placeholder would join unrelated people in one contact.
@@ -41,8 +41,8 @@ package enum ContactKeyRules: Sendable {
         return findings
     }
 
-    /// Returns the reason why a change of person gives the vendor no contact key; nil if it gives one. Without a key, the
-    /// device stays with its contact, and later operations wait for the next key (K3).
+    /// Returns the reason why a change of person gives the vendor no contact key; nil if it gives one. Without a key,
+    /// the device stays with its contact, and later operations wait for the next key (K3).
     static func refusal(of change: ContactSwitch, settings: SalesforceSettings) -> Finding? {
         guard key(of: change.identifiers, settings: settings) == nil else { return nil }
         if change.direction == .logOut { return FindingRow.contactKeyNotCleared.at("action.switch") }
@@ -50,6 +50,6 @@ package enum ContactKeyRules: Sendable {
             .first { $0.severity == .error }
     }
 
-    /// Whether two keys are the same contact's: letter by letter (K7).
+    /// Whether two keys identify the same contact, compared byte by byte (K7).
     static func areSame(_ left: String, _ right: String) -> Bool { left.utf8.elementsEqual(right.utf8) }
 }

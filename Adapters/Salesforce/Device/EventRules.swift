@@ -4,7 +4,7 @@ import PatchbayModel
 
 /// Validates events and maps them to the vendor's form.
 enum EventRules: Sendable {
-    /// The most events of one request (E11).
+    /// The maximum number of events in a request (E11).
     static let batchLimit = 1000
 
     /// A valid event.
@@ -57,8 +57,8 @@ enum EventRules: Sendable {
         return (isNameGood ? Event(name: trimmed, attributes: kept) : nil, findings)
     }
 
-    /// Whether an event is valid without further checks, because its names are plain and its attributes' names are in lower
-    /// case. Two such names never differ in case alone.
+    /// Whether an event is valid without further checks, because its names are plain and its attributes' names are in
+    /// lower case. Two such names never differ in case alone.
     static func isOrdinary(_ name: String, _ attributes: [AttributeName: AttributeValue]) -> Bool {
         !name.isEmpty && name.allBytes(isPlain)
             && attributes.allSatisfy { name, value in
@@ -85,7 +85,8 @@ enum EventRules: Sendable {
         return !key.hasPrefix("$") && !key.contains { $0.isNewline || $0 == "." }
     }
 
-    /// Returns a value as text, number or Boolean (E4). Dates, times, countries and choices have the text of an attribute.
+    /// Returns a value as text, number or Boolean (E4). Dates, times, countries and choices have the text of an
+    /// attribute.
     private static func json(of value: AttributeValue) -> JSONValue? {
         switch value {
         case .integer(let number): .integer(number)

@@ -17,8 +17,8 @@ enum FactRules: Sendable {
 
     /// Returns the offset from UTC in seconds and whether daylight saving time is in force (W19, W20).
     ///
-    /// An app that names its time zone and omits the offset reports an offset of zero. The zone's offset at that date is then
-    /// used.
+    /// An app that names its time zone and omits the offset reports an offset of zero. The zone's offset at that date
+    /// is then used.
     static func offset(of facts: DeviceFacts, at date: Instant) -> (seconds: Int, isDaylightSaving: Bool) {
         guard facts.utcOffsetSeconds == 0, !facts.isDaylightSaving, let zone = facts.timeZone.flatMap(zone) else {
             return (facts.utcOffsetSeconds, facts.isDaylightSaving)

@@ -36,8 +36,9 @@ struct Registration: Codable, Sendable, Equatable {
     var personSince: Int64?
     /// The operation with which attributes and tags of a person were last emptied.
     var clearedAt: Int64?
-    /// The persons who were logged in as this contact, as operations name them; empty without a log-in; nil if unknown. An
-    /// operation that names another person is not this contact's, even if consent held back or completed that change of person.
+    /// The persons who were logged in as this contact, as operations name them; empty without a log-in; nil if unknown.
+    /// An operation that names another person is not this contact's, even if consent held back or completed that change
+    /// of person.
     var people: [String]?
     /// The operation with which the contact key became this one.
     var keyAt: Int64?
@@ -241,15 +242,16 @@ extension Registration {
         return contactKey.map { !ContactKeyRules.areSame($0, key) } ?? false
     }
 
-    /// Whether an operation was captured for a later person than the contact key's, although no change of person was captured.
+    /// Whether an operation was captured for a later person than the contact key's, although no change of person was
+    /// captured.
     func isOfNext(_ operation: EngagementOperation, sequence: Int64) -> Bool {
         guard vacatedAt == nil, sequence > arrivedAt ?? .min else { return false }
         guard ![.identify, .switchContact, .erase, .unregister].contains(operation.action.kind) else { return false }
         return people?.contains(operation.contact ?? "") == false
     }
 
-    /// Records a person's push decision. A decision about the device by a person who has logged out counts when the person
-    /// comes back. An opt-out also counts now, unless the next person has opted in (D10).
+    /// Records a person's push decision. A decision about the device by a person who has logged out counts when the
+    /// person comes back. An opt-out also counts now, unless the next person has opted in (D10).
     private mutating func decide(_ state: Subscription.State, of operation: EngagementOperation) {
         let isOfFormer = operation.contact.map { people?.contains($0) == false } ?? false
         let key = vacatedAt == nil && !isOfFormer ? contactKey : nil

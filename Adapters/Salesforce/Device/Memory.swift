@@ -4,16 +4,16 @@ public import PatchbayModel
 extension SalesforceDevice {
     /// The vendor state that this installation expects, and the times of its next requests.
     public struct Memory: AdapterMemory {
-        /// The state that the vendor last accepted, or may have accepted: a request that may have been processed counts as
-        /// processed. Pending operations are folded onto it.
+        /// The state that the vendor last accepted, or may have accepted: a request that may have been processed counts
+        /// as processed. Pending operations are folded onto it.
         var registration = Registration()
-        /// The account, application and sender under which the vendor accepted the state; nil while the vendor's state is
-        /// unknown (S6).
+        /// The account, application and sender under which the vendor accepted the state; nil while the vendor's state
+        /// is unknown (S6).
         var acceptedAs: String?
         /// The contact key of the last registration that the vendor acknowledged.
         var heldKey: String?
-        /// Whether a registration with another contact key may have been processed since, although a later one has the held key
-        /// again.
+        /// Whether a registration with another contact key may have been processed since, although a later one has the
+        /// held key again.
         var mayHoldOtherKey: Bool?
         /// Whether the vendor may have received a registration without a contact key, and none with one since (K6).
         var mayBeKeyless: Bool?
@@ -41,8 +41,8 @@ extension SalesforceDevice {
         /// Creates an empty memory.
         public init() {}
 
-        /// The memory after an erasure: the vendor's pacing, and nothing of the person (D7). It also contains the device and the
-        /// names of the attributes to clear, which the erasure itself still needs.
+        /// The memory after an erasure: the vendor's pacing, and nothing of the person (D7). It also contains the
+        /// device and the names of the attributes to clear, which the erasure itself still needs.
         public var afterErase: SalesforceDevice.Memory {
             var memory = SalesforceDevice.Memory()
             (memory.lastStart, memory.closedUntil) = (lastStart, closedUntil)
@@ -60,11 +60,11 @@ extension SalesforceDevice {
             return memory
         }
 
-        /// Forgets the data that a denied purpose covers: the person's attributes, tags and signed string for the profile,
-        /// the push token and permission for the profile on the push channel (D8).
+        /// Forgets the data that a denied purpose covers: the person's attributes, tags and signed string for the
+        /// profile, the push token and permission for the profile on the push channel (D8).
         ///
-        /// Other purposes and channels cover no stored data. Device and contact stay, so that a registration can report the
-        /// end of push. The names of attributes stay, so that the next registration clears them.
+        /// Other purposes and channels cover no stored data. Device and contact stay, so that a registration can report
+        /// the end of push. The names of attributes stay, so that the next registration clears them.
         public func afterDenial(of scope: Consent.Scope) -> SalesforceDevice.Memory {
             guard scope.purpose == .profile, scope.channel == nil || scope.channel == .push else { return self }
             var memory = self

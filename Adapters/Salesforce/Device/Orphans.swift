@@ -1,7 +1,8 @@
 import PatchbayAdapterKit
 import PatchbayModel
 
-/// Reports contacts that a registration leaves without a device. They cannot be reached and are billed nevertheless (K12).
+/// Reports contacts that a registration leaves without a device. They cannot be reached and are billed nevertheless
+/// (K12).
 enum Orphans: Sendable {
     /// Returns the warning about a new or changed contact key that may take a contact's only device away.
     ///
@@ -43,7 +44,8 @@ enum Orphans: Sendable {
         }
     }
 
-    /// Returns the warning that a new device was registered without a contact key, for which the vendor may invent a contact.
+    /// Returns the warning that a new device was registered without a contact key, for which the vendor may invent a
+    /// contact.
     static func finding(before: SalesforceDevice.Memory, after: Registration) -> Finding? {
         let isNew = before.acceptedAs == nil && after.adoptedID == nil
         return isNew && after.contactKey == nil ? FindingRow.contactKeyLacking.at() : nil

@@ -1,7 +1,8 @@
 import PatchbayAdapterKit
 
 extension ReplyTable {
-    /// The meanings of the vendor's replies. It documents no permanent failures, so all failures are retried without limit.
+    /// The meanings of the vendor's replies. It documents no permanent failures, so all failures are retried without
+    /// limit.
     static let salesforce = ReplyTable(
         [
             .webPage(.retry, .replyPage, rule: .salesforce("R8")),

@@ -8,8 +8,8 @@ extension RuleID {
 
 /// The vendor's rules, each with its source.
 ///
-/// Groups: S schedule, K contact key, A attributes, T tags, E events, W wire, R replies; F, the rules of files, are with
-/// the files. D are decisions of this adapter where the vendor's documents state nothing.
+/// Groups: S schedule, K contact key, A attributes, T tags, E events, W wire, R replies; F, the rules of files, are
+/// with the files. D are decisions of this adapter where the vendor's documents state nothing.
 ///
 /// A source ends with its certainty: confirmed (the vendor documents it), secondary (public third-party material), or
 /// inferred (this project's interpretation).

@@ -2,7 +2,8 @@ import PatchbayAdapterKit
 import PatchbayJSON
 import PatchbayModel
 
-/// The changes of a registration that never reached the vendor, because its later changes replaced them completely (S15).
+/// The changes of a registration that never reached the vendor, because its later changes replaced them completely
+/// (S15).
 struct Superseding: Sendable {
     let settings: SalesforceSettings
 

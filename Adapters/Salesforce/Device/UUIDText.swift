@@ -1,8 +1,8 @@
 import PatchbayAdapterKit
 
 extension UUIDText {
-    /// Returns a name that is a UUID, otherwise a UUID derived from it, in lower case: version 8 of RFC 9562 over SHA-256 of
-    /// `space:name`.
+    /// Returns a name that is a UUID, otherwise a UUID derived from it, in lower case: version 8 of RFC 9562 over
+    /// SHA-256 of `space:name`.
     ///
     /// The same name permanently gives the same UUID on every machine.
     static func named(_ name: String, in space: String) -> String {

@@ -19,7 +19,8 @@ struct RegistrationRecord: Equatable, Sendable {
     var attributes: [String: String]
     var tags: [String]
 
-    /// Creates the record of a state; nil without the device's facts, because the vendor would make the device inactive.
+    /// Creates the record of a state; nil without the device's facts, because the vendor would make the device
+    /// inactive.
     init?(_ state: Registration, of subject: Subject, settings: SalesforceSettings, date: Instant) {
         guard let facts = state.facts else { return nil }
         self.facts = facts
@@ -130,7 +131,7 @@ struct RegistrationRecord: Equatable, Sendable {
     func isEquivalent(to other: RegistrationRecord?) -> Bool {
         guard var other else { return false }
         other.date = date
-        // Texts that look alike are equal to Swift and different to the vendor.
+        // Canonically equivalent texts are equal in Swift but different for the vendor.
         return other == self && other.body == body
     }
 }
@@ -261,8 +262,8 @@ extension SalesforceSettings {
         )
     }
 
-    /// Returns the value of the header `User-Agent`: the sender's name, then the platform. Question marks replace characters
-    /// that a header can't hold.
+    /// Returns the value of the header `User-Agent`: the sender's name, then the platform. Question marks replace
+    /// characters that a header can't hold.
     private func userAgent(_ facts: Registration.Facts?) -> String {
         guard let facts else { return Sender.name }
         let text = String(

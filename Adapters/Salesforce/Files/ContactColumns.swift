@@ -102,7 +102,8 @@ extension ContactFileKind {
     private static let blankCells =
         "A blank attribute of the SDK empties the value; expect the same of a blank cell of an import."
 
-    /// The views of MobileConnect have the opt-in and opt-out columns of the push view, and theirs are about text messages.
+    /// The columns that mark a MobileConnect view. It has the same opt-in and opt-out columns as the push view, but for
+    /// text messages.
     private static let phoneViewColumns = [
         "_SubscriptionDefinitionID", "SubscriptionDefinitionID", "_MobileSubscriptionID", "MobileSubscriptionID",
     ]
@@ -156,8 +157,8 @@ extension ContactFileKind {
         )
     }
 
-    /// Columns of exports that are known without a setting. No column names the channel of a status, so an opt-out covers all
-    /// messages.
+    /// Columns of exports that are known without a setting. No column names the channel of a status, so an opt-out
+    /// covers all messages.
     private static let exported: [ContactColumn] =
         ConsentTable.statusColumns.map {
             ContactColumn(

@@ -5,7 +5,8 @@ import PatchbayRecords
 import PatchbaySalesforce
 
 extension RecordFormat {
-    /// Contact exports, and files for a data extension: delimited text with a header. Rows may also be JSON when reading.
+    /// Contact exports, and files for a data extension: delimited text with a header. Rows may also be JSON when
+    /// reading.
     static let salesforceContacts = RecordFormat(
         id: "salesforce.contacts",
         title:
@@ -49,8 +50,8 @@ extension RecordFormat {
 }
 
 extension Contact {
-    /// Returns the findings about the contact's key for the import of mobile contacts: the first identifier of the first of
-    /// those kinds that the contact has.
+    /// Returns the findings about the contact's key for the import of mobile contacts: the first identifier of the
+    /// first of those kinds that the contact has.
     fileprivate func mobileKeyFindings(_ kinds: [IdentifierKind]) -> [Finding] {
         let places = kinds.lazy.compactMap { kind in identifiers.firstIndex { $0.kind == kind } }
         guard let place = places.first,

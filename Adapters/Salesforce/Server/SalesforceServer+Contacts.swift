@@ -12,7 +12,8 @@ extension SalesforceServer {
         settings.route == .contacts || settings.dataExtension.isEmpty ? nil : .inPages(of: RowsQuestion.mostRows)
     }
 
-    /// No removal: the vendor's erasure removes a contact from the whole enterprise, but not its row from the data extension.
+    /// No removal: the vendor's erasure removes a contact from the whole enterprise, but not its row from the data
+    /// extension.
     public var removal: JSONObject? { nil }
 
     /// Returns the attribute for a kind of identifier.

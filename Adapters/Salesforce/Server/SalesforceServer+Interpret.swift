@@ -83,8 +83,8 @@ extension SalesforceServer {
 
     // MARK: Accepted requests
 
-    /// Returns the verdicts after a successful write. An operation whose values a later one of the same request replaced
-    /// completely is superseded.
+    /// Returns the verdicts after a successful write. An operation whose values a later one of the same request
+    /// replaced completely is superseded.
     private func finalVerdicts(_ operations: [Pending<Self>]) -> [OperationID: Verdict<Self>] {
         let cells = Dictionary(operations.map { ($0.id, self.cells(of: $0.operation)) }) { first, _ in first }
         var verdicts: [OperationID: Verdict<Self>] = [:]
@@ -150,7 +150,8 @@ extension SalesforceServer {
         }
     }
 
-    /// Handles a job that the vendor does not know. Its rows go into another job; after three lost jobs they are rejected.
+    /// Handles a job that the vendor does not know. Its rows go into another job; after three lost jobs they are
+    /// rejected.
     private func lost(_ exchange: Exchange<Self>) -> Interpretation<Self> {
         Interpretation(exchange.operations) { pending in
             let jobs = (pending.step?.lostJobs ?? 0) + 1

@@ -5,32 +5,32 @@ import PatchbaySalesforce
 
 /// The server API of Salesforce Marketing Cloud Engagement: its REST API, for back ends and migrations.
 ///
-/// A subject is a contact. Changes to contacts become rows of a data extension, at once or in jobs, or attributes of the
-/// contacts themselves. Events enter journeys. All lanes share one token and one retry time.
+/// A subject is a contact. Changes to contacts become rows of a data extension, at once or in jobs, or attributes of
+/// the contacts themselves. Events enter journeys. All lanes share one token and one retry time.
 public struct SalesforceServer: ServerAPI {
     public typealias Settings = SalesforceServerSettings
 
     /// The requests of this API.
     public enum Endpoint: String, AdapterEndpoint {
-        /// A token for all the others: a maintenance request.
+        /// Requests an access token, as a maintenance request.
         case token
-        /// Rows, answered at once.
+        /// Writes rows synchronously.
         case rows
-        /// A job of rows.
+        /// Starts a job that writes rows.
         case asyncRows
-        /// Whether a job has ended.
+        /// Queries the state of a job.
         case asyncStatus
         /// Queries the results of a job's rows, a page at a time.
         case asyncResults
-        /// A contact that may be new.
+        /// Creates a contact.
         case createContact
-        /// A contact that may be there.
+        /// Updates a contact.
         case updateContact
-        /// Contacts to be forgotten.
+        /// Deletes contacts.
         case deleteContacts
         /// Sends an event that may start a journey. Journaled, because a repeat would start it twice.
         case event
-        /// A page of the data extension's rows.
+        /// Queries a page of the data extension's rows.
         case readRows
 
         public var isJournaled: Bool { self == .event }
@@ -41,7 +41,7 @@ public struct SalesforceServer: ServerAPI {
         public var most: Int?
         /// The job with the operation's row.
         var job: String?
-        /// Its row in the job, from 0, and how many the job has.
+        /// The index of its row in the job, from 0, and the number of rows in the job.
         var row: Int?
         var rows: Int?
         /// Whether the job is complete, so that its results can be queried.
@@ -50,7 +50,7 @@ public struct SalesforceServer: ServerAPI {
         var hasFailed: Bool?
         /// The number of jobs that the vendor no longer knew.
         var lostJobs: Int?
-        /// The other of the two requests for a contact, because the first did not fit.
+        /// The second of the two requests for a contact, if the first did not fit.
         var verb: SalesforceServerSettings.Verb?
     }
 
@@ -142,10 +142,10 @@ extension ReadRequest {
 struct RowsQuestion: Sendable {
     /// The page, from 1.
     var page = 1
-    /// Rows of a page.
+    /// The number of rows per page.
     var pageSize = RowsQuestion.mostRows
 
-    /// The most rows of a page.
+    /// The maximum number of rows per page.
     static let mostRows = 2500
 
     init?(_ request: ReadRequest) {

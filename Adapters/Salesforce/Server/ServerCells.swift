@@ -27,7 +27,7 @@ struct ServerCells: Sendable {
 
     /// The maximum length of a column's text.
     static let textLimit = 4000
-    /// Most columns of one request.
+    /// The recommended maximum number of columns in a request.
     static let columnLimit = 50
 
     init(
@@ -151,8 +151,8 @@ struct ServerCells: Sendable {
 
     /// Returns the value in the vendor's form: text, number or Boolean; nil for a list or an object.
     ///
-    /// Days are `YYYY-MM-DD`, times `HH:MM`, points in time RFC 3339 in UTC, countries two letters. Choices are joined by
-    /// semicolons.
+    /// Days are `YYYY-MM-DD`, times `HH:MM`, points in time RFC 3339 in UTC, countries two letters. Choices are joined
+    /// by semicolons.
     private static func json(_ value: AttributeValue) -> JSONValue? {
         switch value {
         case .boolean(let value): return .bool(value)
@@ -176,7 +176,8 @@ struct ServerCells: Sendable {
     }
 }
 
-/// The sets of attributes by which a contact can be reached. A request for a contact needs a value of one of them (V19).
+/// The sets of attributes by which a contact can be reached. A request for a contact needs a value of one of them
+/// (V19).
 enum ContactAddress: Sendable {
     /// The sets with the attributes that form the address. For identifiers, any attribute of a set counts.
     private static let sets: [String: Set<String>] = [
@@ -231,7 +232,7 @@ enum ContactAddress: Sendable {
 }
 
 extension String {
-    /// Whether two names are one column's: letter case does not count (V35).
+    /// Whether two names refer to the same column, ignoring case (V35).
     func isSameColumn(as other: String) -> Bool {
         utf8.elementsEqual(other.utf8) || lowercased() == other.lowercased()
     }

@@ -2,8 +2,8 @@ import PatchbayAdapterKit
 import PatchbaySalesforce
 
 extension ReplyTable {
-    /// The meanings of the server API's replies. Two cases are handled elsewhere: the adapter renews the token once after a 401
-    /// (V3), and 404 and 409 on a contact lead to the other request (V18).
+    /// The meanings of the server API's replies. Two cases are handled elsewhere: the adapter renews the token once
+    /// after a 401 (V3), and 404 and 409 on a contact lead to the other request (V18).
     static let salesforceServer = ReplyTable(
         [
             .webPage(.retry, ServerFinding.page, rule: .salesforce("V33")),

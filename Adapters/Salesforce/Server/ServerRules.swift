@@ -85,8 +85,8 @@ enum SalesforceServerRules: Sendable {
         ("V24", "Data holds fields of the event's data extension; a missing required one is a validation error.", rest),
         (
             "V25",
-            "An event leaves once: where nobody knows whether it was taken, it is rejected as unknown, unless a "
-                + "setting says to repeat.",
+            "An event is sent once. If its delivery is uncertain, it is rejected as unknown, unless a setting says to "
+                + "repeat.",
             ours
         ),
         ("V26", "Retry-After, or `retryAfter` in the body, keeps every request back for so long.", rest),
@@ -118,8 +118,8 @@ enum SalesforceServerRules: Sendable {
         ("V42", "A removed value is written as empty text, or as null where a setting says so.", ours),
         (
             "V43",
-            "Of several values for one column in one request the last is sent; an operation of which none is "
-                + "left is superseded.",
+            "Of several values for one column in one request the last is sent; an operation without a remaining "
+                + "value is superseded.",
             ours
         ),
         ("V44", "A deletion is queued, may take hours, concerns the whole enterprise and can't be taken back.", rest),

@@ -9,8 +9,8 @@ public struct SalesforceSourceName: NeutralKey {
     public init(rawValue: String) { self.rawValue = rawValue }
 }
 
-/// A back end's settings for one business unit of the account. They contain a client secret, so they must never be part of an
-/// app.
+/// A back end's settings for one business unit of the account. They contain a client secret, so they must never be part
+/// of an app.
 public struct SalesforceServerSettings: AdapterSettings {
     /// The route of a contact's data.
     public enum Route: String, NeutralWord, Codable {
@@ -42,13 +42,13 @@ public struct SalesforceServerSettings: AdapterSettings {
 
     /// The treatment of an event whose delivery is uncertain.
     public enum UncertainDelivery: String, NeutralWord {
-        /// It is rejected as unknown, and kept for a person to look at.
+        /// The event is rejected with an unknown outcome and kept for manual review.
         case reject
         /// The event is sent again, and may start a journey twice.
         case `repeat`
     }
 
-    /// The host that hands out tokens.
+    /// The host that issues tokens.
     public var authURL = ""
     /// The REST host; if empty, the host in the token's reply.
     public var restURL = ""
@@ -66,7 +66,7 @@ public struct SalesforceServerSettings: AdapterSettings {
     public var dataExtension = ""
     /// The data extension's primary key, whose values are contact keys.
     public var keyColumn = "ContactKey"
-    /// The columns of attributes, where they are called otherwise.
+    /// The columns of attributes whose names differ from the neutral ones.
     public var attributeNames: [AttributeName: String] = [:]
     /// The columns of identifiers, by kind.
     public var identifierColumns: [IdentifierKind: String] = [:]
@@ -88,11 +88,11 @@ public struct SalesforceServerSettings: AdapterSettings {
     public var eventKeys: [SalesforceSourceName: String] = [:]
     /// The treatment of an event whose delivery is uncertain.
     public var uncertainEvents = UncertainDelivery.reject
-    /// Most rows of a synchronous request.
+    /// The maximum number of rows in a synchronous request.
     public var rowsPerRequest = 50
-    /// Most rows of a job.
+    /// The maximum number of rows in a job.
     public var rowsPerJob = 2500
-    /// Most bytes of a job.
+    /// The maximum size of a job, in bytes.
     public var bytesPerJob = 5_500_000
     /// The interval between two queries for a job, in seconds.
     public var pollSeconds = 5
@@ -208,7 +208,7 @@ public struct SalesforceServerSettings: AdapterSettings {
             \.uncertainEvents,
             default: .reject,
             rule: .salesforce("V25"),
-            "What becomes of an event of which nobody knows whether the vendor took it."
+            "What to do with an event whose delivery is uncertain: reject it, or send it again."
         ),
         .integer(
             "rowsPerRequest",
@@ -309,6 +309,6 @@ struct AttributeSetPlace: Hashable, Sendable {
         (set, attribute) = (parts[0], parts[1])
     }
 
-    /// The place as it is written.
+    /// The text `set/attribute`.
     var path: String { "\(set)/\(attribute)" }
 }

@@ -52,9 +52,9 @@ public struct SimulatedDevice: Codable, Sendable, Equatable {
     public var isActive = false
     /// The last registration that was processed.
     public var registration: JSONValue?
-    /// The last registration that shows in the account's own pages and sends.
+    /// The last registration that is visible in the account's pages and used for messages.
     public var visible: JSONValue?
-    /// Registrations that were processed and do not show yet, oldest first.
+    /// Registrations that were processed and are not visible yet, oldest first.
     public var spreading: [Spreading] = []
     /// Every attribute that was ever sent, by name. An attribute that a registration omits keeps its value.
     public var attributes: [String: String] = [:]
@@ -84,7 +84,7 @@ public struct SimulatedDevice: Codable, Sendable, Equatable {
         spreading.last { $0.visibleAt <= now }?.registration ?? visible
     }
 
-    /// Whether messages can be sent to it: of opt-in and opt-out the newer counts.
+    /// Whether messages can be sent to it. The newer of opt-in and opt-out applies.
     public var isReachable: Bool {
         guard isActive, let optedInAt else { return false }
         return optedOutAt.map { optedInAt > $0 } ?? true

@@ -2,8 +2,8 @@ public import PatchbayAdapterKit
 public import PatchbayJSON
 public import PatchbayModel
 
-/// The test profile of the device API for random faults. Registrations are complete and at least a minute apart, and the
-/// final state has the values that the app set.
+/// The test profile of the device API for random faults. Registrations are complete and at least a minute apart, and
+/// the final state has the values that the app set.
 public struct SalesforceScene: VendorScene {
     public typealias Simulator = SalesforceSimulator
 
@@ -25,8 +25,8 @@ public struct SalesforceScene: VendorScene {
         switch random.below(9) {
         case 0: return .registerDevice(ScenePhone.device(locale: random.pick(["fi_FI", "de_DE", "pt_BR"])))
         case 1: return .identify([Identifier(.external, "c-\(random.below(3))")])
-        case 2: return .changeTags(TagChange(add: [random.pick(["sports", "weather", "music"])]))
-        case 3: return .changeTags(TagChange(remove: [random.pick(["sports", "weather", "music"])]))
+        case 2: return .changeTags(TagChange(add: [random.pick(["sports", "theatre", "music"])]))
+        case 3: return .changeTags(TagChange(remove: [random.pick(["sports", "theatre", "music"])]))
         case 4: return .changeAttributes([random.pick(["tier", "store"]): .unset])
         case 5:
             return .changeSubscription(Subscription(channel: .push, state: random.pick([.subscribed, .unsubscribed])))
@@ -36,8 +36,8 @@ public struct SalesforceScene: VendorScene {
         }
     }
 
-    /// The attributes that the later settings define. The memory keeps the values of other attributes, and no registration
-    /// carries them.
+    /// The attributes that the later settings define. The memory keeps the values of other attributes, and no
+    /// registration carries them.
     private static let definedLater: Set<String> = ["tier", "closing"]
 
     public static var changingSettings: [JSONObject] {

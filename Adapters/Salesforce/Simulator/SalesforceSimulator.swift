@@ -4,8 +4,8 @@ public import PatchbayModel
 
 /// A simulator of the device host of one MobilePush account, as a pure value.
 ///
-/// Like the vendor, it answers every readable registration with 201. Invalid content shows later, in `refusedLater` and in
-/// `violations`. Valid content is visible in the account 15 minutes later.
+/// Like the vendor, it answers every readable registration with 201. Invalid content shows later, in `refusedLater` and
+/// in `violations`. Valid content is visible in the account 15 minutes later.
 ///
 /// Where the vendor's replies are not documented, the simulator returns:
 ///
@@ -312,7 +312,7 @@ struct SalesforceSimulatorSettings: AdapterSettings {
             \.tokenLifetime,
             in: 0...86_400_000,
             default: 0,
-            "Milliseconds for which a subscriber token is good; 0 for ever. Each registration hands out a new one."
+            "The lifetime of a subscriber token in milliseconds; 0 for no limit. Each registration issues a new one."
         ),
         .integer(
             "minimumSpacing",

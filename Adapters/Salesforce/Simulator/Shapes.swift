@@ -50,8 +50,8 @@ struct Shape: Sendable {
             && tags.allSatisfy { !$0.isEmpty && $0.trimmed == $0 }
     }
 
-    /// The reserved names of attributes, in lower case. The simulator has its own copy of the list, because it checks the
-    /// adapter.
+    /// The reserved names of attributes, in lower case. The simulator has its own copy of the list, because it checks
+    /// the adapter.
     private static let reserved = Set(
         """
         addressid alias apid backgroundrefreshenabled badge channel contactid contactkey createdby createddate

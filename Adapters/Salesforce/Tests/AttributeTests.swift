@@ -32,77 +32,79 @@ import Testing
         }
     }
 
-    @Test(arguments: Value.all) func `each type has one text form or is refused`(_ row: Value) throws {
-        let bench = try Bench()
-        bench.capture(.registerDevice(.sample), at: 0)
-        bench.capture(.set("x", row.value), at: 0)
-        #expect(try bench.body(at: 0).pairs == row.text.map { ["x=\($0)"] } ?? [])
-        #expect(bench.examine(.set("x", row.value)).contains { $0.severity == .error } == (row.text == nil))
+    @Test(arguments: Value.all) func `encodes each value type as text or rejects it`(_ row: Value) throws {
+        let driver = try TestDriver()
+        driver.capture(.registerDevice(.sample), at: 0)
+        driver.capture(.set("x", row.value), at: 0)
+        #expect(try driver.body(at: 0).pairs == row.text.map { ["x=\($0)"] } ?? [])
+        #expect(driver.examine(.set("x", row.value)).contains { $0.severity == .error } == (row.text == nil))
     }
 
     @Test(.shows("salesforce/A2", "salesforce/A6", "salesforce/W17"))
-    func `names and values are trimmed, pairs sorted`() throws {
-        let bench = try Bench()
-        bench.capture(.registerDevice(.sample), at: 0)
-        bench.capture(.changeAttributes(["b ": .set(" 2 "), "a": .set("1"), "B": .set("3")]), at: 0)
-        #expect(try bench.body(at: 0).pairs == ["B=3", "a=1", "b=2"])
+    func `trims names and values and sorts the pairs`() throws {
+        let driver = try TestDriver()
+        driver.capture(.registerDevice(.sample), at: 0)
+        driver.capture(.changeAttributes(["b ": .set(" 2 "), "a": .set("1"), "B": .set("3")]), at: 0)
+        #expect(try driver.body(at: 0).pairs == ["B=3", "a=1", "b=2"])
     }
 
     @Test(.shows("salesforce/A1"), arguments: ["", " ", "\u{2003}"])
-    func `a blank name is refused`(_ name: String) throws {
-        #expect(try Bench().words(.set(AttributeName(rawValue: name), "x")) == ["error salesforce.attribute.blankName"])
+    func `rejects a blank attribute name`(_ name: String) throws {
+        #expect(
+            try TestDriver().words(.set(AttributeName(rawValue: name), "x")) == ["error salesforce.attribute.blankName"]
+        )
     }
 
-    @Test(.shows("salesforce/A3")) func `all 47 reserved words are refused in any case, and nothing else`() throws {
-        let bench = try Bench()
+    @Test(.shows("salesforce/A3")) func `rejects exactly the 47 reserved names, in any letter case`() throws {
+        let driver = try TestDriver()
         #expect(AttributeRules.reserved.count == 47)
         for word in AttributeRules.reserved.sorted() {
             for name in [word, word.uppercased(), " \(word) "] {
                 #expect(
-                    bench.words(.set(AttributeName(rawValue: name), "x")) == ["error salesforce.attribute.reserved"]
+                    driver.words(.set(AttributeName(rawValue: name), "x")) == ["error salesforce.attribute.reserved"]
                 )
             }
         }
         for name in ["language", "locale", "subscriberKey", "UUID", "status_", "tımezone"] {
-            #expect(bench.words(.set(AttributeName(rawValue: name), "x")).isEmpty)
+            #expect(driver.words(.set(AttributeName(rawValue: name), "x")).isEmpty)
         }
     }
 
-    @Test(.shows("salesforce/A4")) func `a name has at most 128 UTF-16 units`() throws {
-        let bench = try Bench()
+    @Test(.shows("salesforce/A4")) func `rejects a name longer than 128 UTF-16 units`() throws {
+        let driver = try TestDriver()
         for (name, isFine) in [("n", true), ("😀", true), ("nn", false), ("😀n", false)] {
             let full = String(repeating: String(name.first ?? "n"), count: 128 / (name.first?.utf16.count ?? 1))
-            let words = bench.words(.set(AttributeName(rawValue: full + name.dropFirst()), "x"))
+            let words = driver.words(.set(AttributeName(rawValue: full + name.dropFirst()), "x"))
             #expect(words == (isFine ? [] : ["error salesforce.attribute.longName"]))
         }
     }
 
-    @Test(.shows("salesforce/A13")) func `bad pairs are left out and the rest goes`() throws {
-        let bench = try Bench()
+    @Test(.shows("salesforce/A13")) func `omits invalid pairs and sends the others`() throws {
+        let driver = try TestDriver()
         let change = Action.changeAttributes([
             "tier": .set("gold"), "status": .set("x"), "orders": .set(.list(["a"])),
             "visits": .increment(ExactDecimal(1)),
         ])
         #expect(
-            bench.words(change) == [
+            driver.words(change) == [
                 "warning salesforce.attribute.nested", "warning salesforce.attribute.reserved",
                 "warning salesforce.attribute.arithmetic",
             ]
         )
-        #expect(bench.examine(change).map(\.path) == ["orders", "status", "visits"].map { "action.changes.\($0)" })
-        bench.capture(.registerDevice(.sample), at: 0)
-        bench.capture(change, at: 0)
-        #expect(try bench.body(at: 0).pairs == ["tier=gold"])
+        #expect(driver.examine(change).map(\.path) == ["orders", "status", "visits"].map { "action.changes.\($0)" })
+        driver.capture(.registerDevice(.sample), at: 0)
+        driver.capture(change, at: 0)
+        #expect(try driver.body(at: 0).pairs == ["tier=gold"])
     }
 
-    @Test func `if nothing is left the operation is rejected with every reason`() throws {
+    @Test func `rejects an operation without valid pairs with every reason`() throws {
         let change = Action.changeAttributes(["status": .set("x"), "visits": .append(["a"])])
         #expect(
-            try Bench().words(change) == [
+            try TestDriver().words(change) == [
                 "error salesforce.attribute.reserved", "error salesforce.attribute.arithmetic",
             ]
         )
-        #expect(try Bench().words(.changeAttributes([:])) == ["error salesforce.attributes.empty"])
+        #expect(try TestDriver().words(.changeAttributes([:])) == ["error salesforce.attributes.empty"])
     }
 
     @Test(
@@ -111,8 +113,8 @@ import Testing
             AttributeChange.increment(ExactDecimal(1)), .append(["a"]), .remove(["a"]),
         ]
     )
-    func `nothing is added at the vendor`(_ change: AttributeChange) throws {
-        let findings = try Bench().examine(.changeAttributes(["visits": change]))
+    func `rejects increment, append and remove`(_ change: AttributeChange) throws {
+        let findings = try TestDriver().examine(.changeAttributes(["visits": change]))
         #expect(findings.map(\.code) == ["salesforce.attribute.arithmetic"])
         #expect(findings.first?.remedy.isEmpty == false)
     }
@@ -124,23 +126,23 @@ import Testing
         ]
     )
     func `unset empties the attribute or stops sending it`(setting: String, pairs: [String]) throws {
-        let bench = try Bench.registered(["unset": .string(setting)], .set("tier", "gold"), .set("city", "Turku"))
-        bench.capture(.changeAttributes(["tier": .unset]), at: 0)
-        #expect(try bench.exchange(at: 60).json?.pairs == pairs)
-        bench.capture(.add("sports"), at: 60)
-        #expect(try bench.exchange(at: 120).json?.pairs == pairs)
+        let driver = try TestDriver.registered(["unset": .string(setting)], .set("tier", "gold"), .set("city", "Turku"))
+        driver.capture(.changeAttributes(["tier": .unset]), at: 0)
+        #expect(try driver.exchange(at: 60).json?.pairs == pairs)
+        driver.capture(.add("sports"), at: 60)
+        #expect(try driver.exchange(at: 120).json?.pairs == pairs)
     }
 
-    @Test(.shows("salesforce/A9")) func `an attribute that the account does not define stays out`() throws {
-        let bench = try Bench([
+    @Test(.shows("salesforce/A9")) func `rejects an attribute that the account does not define`() throws {
+        let driver = try TestDriver([
             "accountAttributes": ["LoyaltyTier", "My City"],
             "attributeNames": ["tier": "LoyaltyTier", "town": "My City"],
         ])
-        #expect(bench.words(.set("tier", "gold")).isEmpty)
-        #expect(bench.words(.set("LoyaltyTier", "gold")).isEmpty)
-        #expect(bench.words(.set("loyaltytier", "gold")) == ["error salesforce.attribute.undefined"])
-        #expect(bench.words(.set("town", "Turku")) == ["note salesforce.attribute.spacedName"])
+        #expect(driver.words(.set("tier", "gold")).isEmpty)
+        #expect(driver.words(.set("LoyaltyTier", "gold")).isEmpty)
+        #expect(driver.words(.set("loyaltytier", "gold")) == ["error salesforce.attribute.undefined"])
+        #expect(driver.words(.set("town", "Turku")) == ["note salesforce.attribute.spacedName"])
         let both = Action.changeAttributes(["tier": .set("a"), "LoyaltyTier": .set("b")])
-        #expect(bench.words(both) == ["warning salesforce.attribute.collision"])
+        #expect(driver.words(both) == ["warning salesforce.attribute.collision"])
     }
 }

@@ -44,7 +44,7 @@ import Testing
                 if isOpen { continuation.resume() }
             }
             return .replied(
-                state.withLock { simulator.respond(to: request, state: &$0.account, now: Bench.wall) }
+                state.withLock { simulator.respond(to: request, state: &$0.account, now: TestDriver.wall) }
             )
         }
 
@@ -52,13 +52,11 @@ import Testing
     }
 
     private func client(_ vendor: Vendor) async throws -> EngagementClient {
-        let plan = RoutingPlan(providers: [.init(name: "push", adapter: try Bench.adapter(), mode: .live)])
-        return try await EngagementClient(outbox: .memory, subject: Bench.subject, plan: plan, transport: vendor)
+        let plan = RoutingPlan(providers: [.init(name: "push", adapter: try TestDriver.adapter(), mode: .live)])
+        return try await EngagementClient(outbox: .memory, subject: TestDriver.subject, plan: plan, transport: vendor)
     }
 
-    @Test func `whoever waits for a receipt is called back with the registration that the vendor received`()
-        async throws
-    {
+    @Test func `a receipt returns the registration that the vendor received`() async throws {
         let vendor = try Vendor()
         let client = try await client(vendor)
         let receipt = try client.capture(.registerDevice(.sample))
@@ -72,7 +70,7 @@ import Testing
         await client.close()
     }
 
-    @Test func `whoever stops waiting is not called, and the registration goes all the same`() async throws {
+    @Test func `sends the registration even if the caller stops waiting`() async throws {
         let vendor = try Vendor()
         let client = try await client(vendor)
         let receipt = try client.capture(.registerDevice(.sample))

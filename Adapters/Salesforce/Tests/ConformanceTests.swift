@@ -14,7 +14,7 @@ import Testing
     }
 
     @Test(arguments: Conversation.all())
-    func `a conversation goes as written`(_ conversation: Conversation) throws {
+    func `a conversation matches its golden`(_ conversation: Conversation) throws {
         try conversation.check(on: Self.harness.get())
     }
 
@@ -53,7 +53,7 @@ import Testing
         return [
             Sample(
                 "salesforce-adopted",
-                "The device id of the vendor's own SDK is given in.",
+                "The app passes the device id of the vendor's own SDK.",
                 startsAfresh: true,
                 [corpus.operation(500, 0, contact: nil, .registerDevice(adopted))]
             ),
@@ -64,7 +64,7 @@ import Testing
             ),
             Sample(
                 "salesforce-tag-back-and-forth",
-                "A tag is added and removed before anything leaves.",
+                "A tag is added and removed before any request is sent.",
                 [
                     corpus.operation(502, 0, .changeTags(TagChange(add: ["sale"]))),
                     corpus.operation(502, 1, .changeTags(TagChange(remove: ["sale"]))),
@@ -72,7 +72,7 @@ import Testing
             ),
             Sample(
                 "salesforce-signed-string",
-                "The app hands over its signed string with a change.",
+                "The app passes its signed string with a change.",
                 [
                     corpus.operation(
                         503,

@@ -18,13 +18,13 @@ import Testing
     }
 
     @Test(.shows("salesforce/W12"), arguments: ["platform", "platformVersion", "model", "locale", "appVersion"])
-    func `a blank fact is refused where it stands`(_ name: String) throws {
+    func `rejects a blank device fact and reports its path`(_ name: String) throws {
         let paths: [String: WritableKeyPath<DeviceFacts, String>] = [
             "platform": \.platform, "platformVersion": \.platformVersion, "model": \.model, "locale": \.locale,
             "appVersion": \.appVersion,
         ]
         let path = try #require(paths[name])
-        let findings = try Bench().examine(.registerDevice(device { $0[keyPath: path] = " \t" }))
+        let findings = try TestDriver().examine(.registerDevice(device { $0[keyPath: path] = " \t" }))
         #expect(findings.map(\.code) == ["salesforce.device.factBlank"])
         #expect(findings.map(\.path) == ["action.device.facts.\(name)"])
     }
@@ -33,18 +33,20 @@ import Testing
         .shows("salesforce/W11"),
         arguments: [("iOS", "iOS"), ("ios", "iOS"), ("iPadOS", "iOS"), (" ANDROID ", "Android")]
     )
-    func `a platform is spelt as the vendor spells it`(name: String, sent: String) throws {
+    func `sends platforms in the vendor's spelling`(name: String, sent: String) throws {
         let device = device { $0.platform = name }
-        #expect(try Bench().words(.registerDevice(device)) == [])
+        #expect(try TestDriver().words(.registerDevice(device)) == [])
         #expect(RegistrationRecord.of(device)?["platform"] == .string(sent))
-        // The rule at work: any other name is refused.
-        #expect(try Bench().words(.registerDevice(self.device { $0.platform = "\(name)2" })).count == 1)
+        // Any other name is rejected.
+        #expect(try TestDriver().words(.registerDevice(self.device { $0.platform = "\(name)2" })).count == 1)
     }
 
     @Test(.shows("salesforce/W11"), arguments: ["macOS", "watchOS", "Windows", "iOS 19"])
-    func `another platform is refused before the vendor drops the device`(_ name: String) throws {
+    func `rejects an unsupported platform at capture`(_ name: String) throws {
         #expect(
-            try Bench().words(.registerDevice(device { $0.platform = name })) == ["error salesforce.device.platform"]
+            try TestDriver().words(.registerDevice(device { $0.platform = name })) == [
+                "error salesforce.device.platform"
+            ]
         )
     }
 
@@ -56,30 +58,33 @@ import Testing
             ("de", "de", false),
         ]
     )
-    func `a locale has underscores and nothing behind its region`(given: String, sent: String, isSaid: Bool) throws {
+    func `normalizes a locale to underscores without suffixes`(given: String, sent: String, isReported: Bool) throws {
         let device = device { $0.locale = given }
         #expect(
-            try Bench().words(.registerDevice(device)) == (isSaid ? ["note salesforce.device.localeRespelt"] : [])
+            try TestDriver().words(.registerDevice(device))
+                == (isReported ? ["note salesforce.device.localeRespelt"] : [])
         )
         let body = RegistrationRecord.of(device)
         #expect(body?["locale"] == .string(sent) && body?["language"] == .string(sent))
     }
 
     @Test(.shows("salesforce/W21"), arguments: ["f", "fi__FI", "Suomi, Suomi", "_FI", "fi_", "日本"])
-    func `what is no locale is refused`(_ text: String) throws {
-        #expect(try Bench().words(.registerDevice(device { $0.locale = text })) == ["error salesforce.device.locale"])
+    func `rejects an invalid locale`(_ text: String) throws {
+        #expect(
+            try TestDriver().words(.registerDevice(device { $0.locale = text })) == ["error salesforce.device.locale"]
+        )
     }
 
     @Test(.shows("salesforce/W19"), arguments: [86_400, -86_400, 7_200_000])
-    func `an offset in other units is refused`(_ offset: Int) throws {
+    func `rejects a UTC offset of a day or more`(_ offset: Int) throws {
         #expect(
-            try Bench().words(.registerDevice(device { $0.utcOffsetSeconds = offset })) == [
+            try TestDriver().words(.registerDevice(device { $0.utcOffsetSeconds = offset })) == [
                 "error salesforce.device.offset"
             ]
         )
     }
 
-    @Test func `facts are trimmed`() throws {
+    @Test func `trims device facts`() throws {
         let body = RegistrationRecord.of(device { ($0.model, $0.appVersion) = (" iPhone17,3\n", "4.11.0 ") })
         #expect(body?["hwid"] == "iPhone17,3" && body?["app_Version"] == "4.11.0")
     }

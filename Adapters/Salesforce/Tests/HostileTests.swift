@@ -8,7 +8,7 @@ import Testing
 @testable import PatchbaySalesforce
 @testable import PatchbaySalesforceServer
 
-/// Texts that break careless senders. Each arrives unchanged or is refused with a reason.
+/// Texts that need correct escaping. Each arrives unchanged or is rejected with a reason.
 @Suite("Salesforce hostile texts") struct HostileTests {
     private static let texts: [String] =
         Corpus.hostileTexts.map(\.text) + [
@@ -17,20 +17,20 @@ import Testing
         ]
 
     private func exchange(_ actions: Action...) throws -> (body: JSONValue, account: SalesforceAccount) {
-        let bench = try Bench()
-        bench.capture(.registerDevice(.sample), at: 0)
-        for action in actions { bench.capture(action, at: 0) }
-        let request = try bench.transmission(at: 0).request
+        let driver = try TestDriver()
+        driver.capture(.registerDevice(.sample), at: 0)
+        for action in actions { driver.capture(action, at: 0) }
+        let request = try driver.transmission(at: 0).request
         let simulator = try SalesforceSimulator(settings: [:])
         var account = simulator.initialState
-        #expect(simulator.respond(to: request, state: &account, now: Bench.at(0)).status == 201)
+        #expect(simulator.respond(to: request, state: &account, now: TestDriver.at(0)).status == 201)
         #expect(account.violations == [] && account.devices.first?.refusedLater == [])
         return (try #require(request.json), account)
     }
 
     private func bytes(_ text: String?) -> [UInt8]? { text.map { Array($0.utf8) } }
 
-    @Test(arguments: texts) func `a value arrives byte by byte`(_ text: String) throws {
+    @Test(arguments: texts) func `sends a value byte for byte`(_ text: String) throws {
         let body = try exchange(.set("x", .string(text)), .identify(text), .add(PatchbayModel.Tag(rawValue: text))).body
         let sent = bytes(text.trimmed)
         #expect(bytes(body["attributes"]?[0]?["value"]?.string) == sent)
@@ -38,65 +38,65 @@ import Testing
         #expect(body.tags.contains { bytes($0) == sent })
     }
 
-    @Test(arguments: texts) func `an attribute's name arrives byte by byte, or is refused for its length`(
+    @Test(arguments: texts) func `sends an attribute name byte for byte or rejects it for its length`(
         _ text: String
     )
         throws
     {
         let name = AttributeName(rawValue: text)
-        let codes = try Bench().examine(.set(name, "x")).filter { $0.severity == .error }.map(\.code)
+        let codes = try TestDriver().examine(.set(name, "x")).filter { $0.severity == .error }.map(\.code)
         guard text.utf16.count <= 128 else { return #expect(codes == ["salesforce.attribute.longName"]) }
         #expect(codes == [])
         #expect(bytes(try exchange(.set(name, "x")).body["attributes"]?[0]?["key"]?.string) == bytes(text.trimmed))
     }
 
-    @Test(arguments: texts) func `an event's attribute arrives byte by byte, or is refused for its name`(_ text: String)
+    @Test(arguments: texts) func `sends an event attribute byte for byte or omits it for its name`(_ text: String)
         throws
     {
         let event = Action.track(.custom(name: "Order", attributes: [AttributeName(rawValue: text): .string(text)]))
-        let bench = try Bench.registered()
-        bench.capture(event, at: 1)
-        let sent = try bench.body(at: 1)["nodes"]?[0]?["items"]?[0]?["event"]?["attributes"]?.object ?? [:]
+        let driver = try TestDriver.registered()
+        driver.capture(event, at: 1)
+        let sent = try driver.body(at: 1)["nodes"]?[0]?["items"]?[0]?["event"]?["attributes"]?.object ?? [:]
         let key = text.trimmed
         guard !key.contains(where: { $0.isNewline || $0 == "." }) else {
             #expect(sent.isEmpty)
-            return #expect(bench.words(event) == ["warning salesforce.event.attributeKey"])
+            return #expect(driver.words(event) == ["warning salesforce.event.attributeKey"])
         }
-        #expect(bench.words(event) == [])
+        #expect(driver.words(event) == [])
         #expect(bytes(sent.names.first) == bytes(key))
         #expect(bytes(sent[key]?.string) == bytes(text))
     }
 
     @Test(arguments: ["a/b", "a?b", "a#b", "a+b", "a%b", "a&b", "😀", "שלום", "a\u{0}b"])
-    func `an event's name with other signs is refused with the reason`(_ name: String) throws {
-        let findings = try Bench().examine(.track(.custom(name: name)))
+    func `rejects an event name with special characters and reports the reason`(_ name: String) throws {
+        let findings = try TestDriver().examine(.track(.custom(name: name)))
         #expect(findings.map(\.code) == ["salesforce.event.name"])
         #expect(findings.map(\.path) == ["action.event.name"])
         #expect(findings.allSatisfy { !$0.reason.contains(name) && !$0.remedy.isEmpty })
     }
 
     @Test(arguments: ["\\ud800", "\\udc00x", "\\ud83dx"])
-    func `a lone surrogate is refused before any adapter sees it`(_ escape: String) {
+    func `rejects a lone surrogate while parsing an operation`(_ escape: String) {
         let text = #"{"kind":"changeAttributes","changes":{"x":{"set":"\#(escape)"}}}"#
         let error = #expect(throws: JSONError.self) { try JSONValue(parsing: text) }
         #expect(error?.code == .loneSurrogate)
     }
 
-    @Test(.shows("salesforce/A5")) func `null is no value`() throws {
+    @Test(.shows("salesforce/A5")) func `rejects null as an attribute value`() throws {
         let json = try JSONValue(parsing: #"{"kind":"changeAttributes","changes":{"x":{"set":null}}}"#)
         #expect(throws: ModelError.self) { try Action(json: json, at: "action") }
         // The removal of an attribute has its own change.
         #expect(try exchange(.changeAttributes(["x": .unset])).body.pairs == ["x="])
     }
 
-    @Test(.shows("salesforce/A3", "salesforce/A13")) func `of many pairs only the reserved ones are left behind`()
+    @Test(.shows("salesforce/A3", "salesforce/A13")) func `omits only the reserved names of many pairs`()
         throws
     {
         let changes = Dictionary(
             uniqueKeysWithValues: (0..<200).map { (AttributeName(rawValue: "a\($0)"), AttributeChange.set("x")) }
                 + ["Status", "HWID", "timeZone"].map { (AttributeName(rawValue: $0), .set("x")) }
         )
-        let findings = try Bench().examine(.changeAttributes(changes))
+        let findings = try TestDriver().examine(.changeAttributes(changes))
         #expect(findings.map(\.code) == ["Status", "HWID", "timeZone"].map { _ in "salesforce.attribute.reserved" })
         #expect(findings.map(\.path).sorted() == ["HWID", "Status", "timeZone"].map { "action.changes.\($0)" })
         #expect(findings.allSatisfy { $0.severity == .warning && $0.rule == .salesforce("A3") && !$0.remedy.isEmpty })

@@ -8,12 +8,12 @@ import Testing
 
 @testable import PatchbaySalesforce
 
-/// An installation of the app before the simulated account.
-typealias Phone = AdapterTestDriver<SalesforceDevice, SalesforceSimulator>
+/// An installation of the app connected to the simulated account.
+typealias DeviceDriver = AdapterTestDriver<SalesforceDevice, SalesforceSimulator>
 
 extension AdapterTestDriver<SalesforceDevice, SalesforceSimulator> {
     convenience init(_ changes: JSONObject = [:]) throws {
-        try self.init(Bench.adapter(changes), SalesforceSimulator(settings: [:]))
+        try self.init(TestDriver.adapter(changes), SalesforceSimulator(settings: [:]))
         capture(.registerDevice(.sample))
     }
 
@@ -38,140 +38,140 @@ extension AdapterTestDriver<SalesforceDevice, SalesforceSimulator> {
     private static let logOut = Action.switchContact(ContactSwitch(.logOut))
 
     @Test(.shows("salesforce/A14"), arguments: [Action.logIn("bert"), .identify("bert")])
-    func `the next contact gets nothing of the person before, and the finding names it`(_ change: Action) throws {
-        let phone = try Phone()
-        phone.capture(together: .logIn("anna"), .set("tier", "anna-gold"), .add("anna-tag"))
-        phone.drain()
-        let id = phone.capture(change)
-        phone.capture(.set("city", "bert-turku"))
-        phone.drain()
-        #expect(phone.holds("anna-gold", under: "anna") && !phone.holds("anna-", under: "bert"))
-        #expect(phone.device?.attributes == ["tier": "", "city": "bert-turku"])
-        let reason = try #require(phone.outcome(of: id)?.finding?.reason)
+    func `clears the former person's data for the next contact and reports it`(_ change: Action) throws {
+        let driver = try DeviceDriver()
+        driver.capture(together: .logIn("anna"), .set("tier", "anna-gold"), .add("anna-tag"))
+        driver.drain()
+        let id = driver.capture(change)
+        driver.capture(.set("city", "bert-turku"))
+        driver.drain()
+        #expect(driver.holds("anna-gold", under: "anna") && !driver.holds("anna-", under: "bert"))
+        #expect(driver.device?.attributes == ["tier": "", "city": "bert-turku"])
+        let reason = try #require(driver.outcome(of: id)?.finding?.reason)
         #expect(reason.contains("tier") && reason.contains("1 tag") && !reason.contains("anna-"))
     }
 
     @Test(.shows("salesforce/A12"))
-    func `a setting keeps attributes as the vendor's SDK does, and the finding names them`()
+    func `carries attributes over and reports them if contactChange is keep`()
         throws
     {
-        let phone = try Phone(["contactChange": "keep"])
-        phone.capture(together: .logIn("anna"), .set("tier", "gold"))
-        phone.drain()
-        let id = phone.capture(.logIn("bert"))
-        phone.drain()
-        #expect(phone.device?.attributes == ["tier": "gold"])
+        let driver = try DeviceDriver(["contactChange": "keep"])
+        driver.capture(together: .logIn("anna"), .set("tier", "gold"))
+        driver.drain()
+        let id = driver.capture(.logIn("bert"))
+        driver.drain()
+        #expect(driver.device?.attributes == ["tier": "gold"])
         #expect(
-            phone.outcome(of: id)?.finding?.reason.contains("carried over from the person before: attributes tier")
+            driver.outcome(of: id)?.finding?.reason.contains("carried over from the person before: attributes tier")
                 == true
         )
     }
 
     @Test(.shows("salesforce/A14"))
-    func `a tag that a log-out cleared before it was sent is not called unchanged`() throws {
-        let phone = try Phone()
-        phone.capture(.logIn("anna"))
-        phone.drain()
-        let count = phone.registrations.count
-        phone.goOffline()
-        let tag = phone.capture(.add("anna-tag"))
-        phone.capture(Self.logOut)
-        phone.goOnline()
-        phone.drain()
-        #expect(phone.outcome(of: tag)?.term == .superseded && phone.registrations.count == count)
+    func `supersedes a tag that a log-out cleared before it was sent`() throws {
+        let driver = try DeviceDriver()
+        driver.capture(.logIn("anna"))
+        driver.drain()
+        let count = driver.registrations.count
+        driver.goOffline()
+        let tag = driver.capture(.add("anna-tag"))
+        driver.capture(Self.logOut)
+        driver.goOnline()
+        driver.drain()
+        #expect(driver.outcome(of: tag)?.term == .superseded && driver.registrations.count == count)
     }
 
-    @Test(.shows("salesforce/A14")) func `work of two people that waited offline is kept apart`() throws {
-        let phone = try Phone()
-        phone.drain()
-        phone.goOffline()
+    @Test(.shows("salesforce/A14")) func `keeps offline operations of two people apart`() throws {
+        let driver = try DeviceDriver()
+        driver.drain()
+        driver.goOffline()
         for person in ["anna", "bert"] {
-            phone.capture(
+            driver.capture(
                 together: .logIn(person),
                 .set("tier", .string(person + "-gold")),
                 Self.lesson(person + "-event")
             )
         }
-        phone.advance(by: .seconds(600))
-        phone.goOnline()
-        phone.drain()
-        #expect(!phone.holds("anna-", under: "bert") && !phone.holds("bert-", under: "anna"))
-        #expect(phone.holds("bert-gold", under: "bert") && phone.holds("bert-event", under: "bert"))
-        #expect(phone.holds("anna-event", under: "anna"))
-        #expect(phone.pendingCount == 0)
+        driver.advance(by: .seconds(600))
+        driver.goOnline()
+        driver.drain()
+        #expect(!driver.holds("anna-", under: "bert") && !driver.holds("bert-", under: "anna"))
+        #expect(driver.holds("bert-gold", under: "bert") && driver.holds("bert-event", under: "bert"))
+        #expect(driver.holds("anna-event", under: "anna"))
+        #expect(driver.pendingCount == 0)
     }
 
-    @Test(.shows("salesforce/A14")) func `a lost reply does not mix two people`() throws {
-        let phone = try Phone()
-        phone.capture(.logIn("anna"))
-        phone.drain()
-        phone.processesReplacedRequests = true
-        phone.nextOutcomes = [lost, lost]
-        phone.capture(together: .set("tier", "anna-gold"), .logIn("bert"), .set("city", "bert-turku"))
-        phone.drain()
-        #expect(!phone.holds("anna-gold", under: "bert"))
-        #expect(phone.device?.attributes["city"] == "bert-turku" && phone.device?.attributes["tier"] != "anna-gold")
-        #expect(phone.pendingCount == 0)
+    @Test(.shows("salesforce/A14")) func `a lost reply does not mix data of two people`() throws {
+        let driver = try DeviceDriver()
+        driver.capture(.logIn("anna"))
+        driver.drain()
+        driver.processesReplacedRequests = true
+        driver.nextOutcomes = [lost, lost]
+        driver.capture(together: .set("tier", "anna-gold"), .logIn("bert"), .set("city", "bert-turku"))
+        driver.drain()
+        #expect(!driver.holds("anna-gold", under: "bert"))
+        #expect(driver.device?.attributes["city"] == "bert-turku" && driver.device?.attributes["tier"] != "anna-gold")
+        #expect(driver.pendingCount == 0)
     }
 
     @Test(.shows("salesforce/K3"))
-    func `what is captured after a log-out waits for the next contact, an opt-out does not`()
+    func `operations after a log-out wait for the next contact, except an opt-out`()
         throws
     {
-        let phone = try Phone()
-        phone.capture(.logIn("anna"))
-        phone.drain()
-        phone.capture(Self.logOut)
-        phone.capture(together: .set("tier", "next-gold"), Self.lesson("next-event"))
-        let optOut = phone.capture(.push(.unsubscribed))
-        phone.drain()
-        #expect(phone.outcome(of: optOut)?.isAccepted == true && phone.device?.isReachable == false)
-        #expect(!phone.holds("next-", under: "anna") && phone.pendingCount == 2)
-        #expect(phone.waitReasons.map(\.code).contains("salesforce.contact.waiting"))
-        phone.capture(.logIn("bert"))
-        phone.drain()
-        #expect(phone.holds("next-gold", under: "bert") && phone.holds("next-event", under: "bert"))
-        #expect(phone.pendingCount == 0 && phone.device?.isReachable == false)
+        let driver = try DeviceDriver()
+        driver.capture(.logIn("anna"))
+        driver.drain()
+        driver.capture(Self.logOut)
+        driver.capture(together: .set("tier", "next-gold"), Self.lesson("next-event"))
+        let optOut = driver.capture(.push(.unsubscribed))
+        driver.drain()
+        #expect(driver.outcome(of: optOut)?.isAccepted == true && driver.device?.isReachable == false)
+        #expect(!driver.holds("next-", under: "anna") && driver.pendingCount == 2)
+        #expect(driver.waitReasons.map(\.code).contains("salesforce.contact.waiting"))
+        driver.capture(.logIn("bert"))
+        driver.drain()
+        #expect(driver.holds("next-gold", under: "bert") && driver.holds("next-event", under: "bert"))
+        #expect(driver.pendingCount == 0 && driver.device?.isReachable == false)
     }
 
-    @Test(.shows("salesforce/D8")) func `a denial of another channel leaves the registration as it is`() throws {
-        let phone = try Phone()
-        phone.capture(together: .logIn("anna"), .set("tier", "gold"))
-        phone.drain()
-        let (count, memory) = (phone.registrations.count, phone.memory)
+    @Test(.shows("salesforce/D8")) func `a denial for another channel does not change the registration`() throws {
+        let driver = try DeviceDriver()
+        driver.capture(together: .logIn("anna"), .set("tier", "gold"))
+        driver.drain()
+        let (count, memory) = (driver.registrations.count, driver.memory)
         for (purpose, channel) in [(Purpose.messaging, Channel.email), (.profile, .sms), (.tracking, nil)] {
             #expect(memory.afterDenial(of: Consent.Scope(purpose, channel: channel)) == memory)
-            phone.capture(.setConsent(Consent(purpose: purpose, channel: channel, state: .denied)))
+            driver.capture(.setConsent(Consent(purpose: purpose, channel: channel, state: .denied)))
         }
-        phone.drain()
-        #expect(phone.registrations.count == count && phone.device?.isReachable == true)
+        driver.drain()
+        #expect(driver.registrations.count == count && driver.device?.isReachable == true)
         let denied = memory.afterDenial(of: .profile)
         #expect(denied.registration.attributes == ["tier": ""] && denied.registration.contactKey == "anna")
         #expect(denied.afterDenial(of: Consent.Scope(.profile, channel: .push)).registration.pushToken == nil)
     }
 
-    @Test(.shows("salesforce/D8")) func `while the profile is denied an opt-out is sent and no opt-in`() throws {
-        let phone = try Phone()
-        phone.capture(.logIn("anna"))
-        phone.drain()
-        phone.capture(.setConsent(Consent(purpose: .profile, state: .denied)))
-        phone.drain()
-        let count = phone.registrations.count
-        let optIn = phone.capture(.push(.subscribed))
-        phone.drain()
+    @Test(.shows("salesforce/D8")) func `sends opt-outs but no opt-ins while the profile is denied`() throws {
+        let driver = try DeviceDriver()
+        driver.capture(.logIn("anna"))
+        driver.drain()
+        driver.capture(.setConsent(Consent(purpose: .profile, state: .denied)))
+        driver.drain()
+        let count = driver.registrations.count
+        let optIn = driver.capture(.push(.subscribed))
+        driver.drain()
         #expect(
-            phone.registrations.count == count && phone.outcome(of: optIn)?.summary == "dropped engine.consent.denied"
+            driver.registrations.count == count && driver.outcome(of: optIn)?.summary == "dropped engine.consent.denied"
         )
-        phone.capture(.push(.unsubscribed))
-        phone.drain()
-        #expect(phone.device?.isReachable == false && phone.pendingCount == 0)
+        driver.capture(.push(.unsubscribed))
+        driver.drain()
+        #expect(driver.device?.isReachable == false && driver.pendingCount == 0)
     }
 
     @Test(.shows("salesforce/D8")) func `an opt-in waits for the profile's consent`() throws {
-        let phone = try Phone()
-        phone.capture(.logIn("anna"))
-        phone.drain()
-        let denied = phone.memory.afterDenial(of: .profile)
+        let driver = try DeviceDriver()
+        driver.capture(.logIn("anna"))
+        driver.drain()
+        let denied = driver.memory.afterDenial(of: .profile)
         let optIn = Pending<SalesforceDevice>(
             operation: Corpus().operation(1, 0, contact: "anna", .push(.subscribed)),
             sequence: 99,
@@ -179,37 +179,37 @@ extension AdapterTestDriver<SalesforceDevice, SalesforceSimulator> {
             queue: ""
         )
         let now = Moment(now: Corpus.start, date: Corpus.start)
-        let plan = try Bench.adapter([:]).plan(PendingOperations([optIn]), memory: denied, at: now)
+        let plan = try TestDriver.adapter([:]).plan(PendingOperations([optIn]), memory: denied, at: now)
         guard case .wait(_, let finding) = plan else { return #expect(Bool(false), "\(plan)") }
         #expect(finding.code == "salesforce.consent.waiting")
     }
 
-    @Test(.shows("salesforce/D9")) func `an opt-out before the first registration ends, and that registration says it`()
+    @Test(.shows("salesforce/D9")) func `an opt-out before the first registration is sent with that registration`()
         throws
     {
-        let phone = try Phone(["delayRegistrationUntilContactKeyIsSet": true])
-        let optOut = phone.capture(.push(.unsubscribed))
-        #expect(phone.outcome(of: optOut)?.summary == "unchanged salesforce.optOut.kept")
-        phone.capture(.logIn("anna"))
-        phone.drain()
-        #expect(phone.registrations.map { $0["push_Enabled"] } == [false])
+        let driver = try DeviceDriver(["delayRegistrationUntilContactKeyIsSet": true])
+        let optOut = driver.capture(.push(.unsubscribed))
+        #expect(driver.outcome(of: optOut)?.summary == "unchanged salesforce.optOut.kept")
+        driver.capture(.logIn("anna"))
+        driver.drain()
+        #expect(driver.registrations.map { $0["push_Enabled"] } == [false])
     }
 
-    @Test(.shows("salesforce/W6")) func `a malformed token does not replace a good one`() throws {
-        let phone = try Phone()
-        phone.drain()
+    @Test(.shows("salesforce/W6")) func `rejects a malformed push token and keeps the former one`() throws {
+        let driver = try DeviceDriver()
+        driver.drain()
         for token in ["", " ", "<0f1e 2d3c>", "0f1e\u{7}", "nothex"] {
             var device = Device.sample
             device.pushToken = PushToken(token)
-            let id = phone.capture(.registerDevice(device))
-            #expect(phone.outcome(of: id)?.isRejected == true, "\(token)")
+            let id = driver.capture(.registerDevice(device))
+            #expect(driver.outcome(of: id)?.isRejected == true, "\(token)")
         }
-        phone.drain()
-        #expect(phone.device?.registration?["device_Token"]?.string == Device.sample.pushToken?.value)
+        driver.drain()
+        #expect(driver.device?.registration?["device_Token"]?.string == Device.sample.pushToken?.value)
     }
 
     @Test(.shows("salesforce/W19"))
-    func `a zone without an offset gives its own at the time of capture`()
+    func `derives the UTC offset from the time zone at the time of capture`()
         throws
     {
         let date = Instant(milliseconds: 1_941_170_400_000)  // 2031-07-07
@@ -223,55 +223,57 @@ extension AdapterTestDriver<SalesforceDevice, SalesforceSimulator> {
         #expect(FactRules.judge(facts, at: date).isEmpty)
     }
 
-    @Test(.shows("salesforce/S12")) func `a contact key behind the window is sent with what the window shows`() throws {
-        let bench = try Bench(["delayRegistrationUntilContactKeyIsSet": true])
-        bench.capture(.registerDevice(.sample), at: 0)
+    @Test(.shows("salesforce/S12")) func `sends a contact key beyond the window with the operations in the window`()
+        throws
+    {
+        let driver = try TestDriver(["delayRegistrationUntilContactKeyIsSet": true])
+        driver.capture(.registerDevice(.sample), at: 0)
         for number in 0..<SalesforceDevice.descriptor.delivery.window {
-            bench.capture(.add(PatchbayModel.Tag(rawValue: "t\(number % 100)")), at: 0)
+            driver.capture(.add(PatchbayModel.Tag(rawValue: "t\(number % 100)")), at: 0)
         }
-        let id = bench.capture(.identify("anna"), at: 0)
-        let sent = try bench.transmission(at: 0)
+        let id = driver.capture(.identify("anna"), at: 0)
+        let sent = try driver.transmission(at: 0)
         #expect(sent.request.json?["subscriberKey"] == "anna" && !sent.operations.contains(id))
-        try bench.exchange(at: 0)
-        bench.advance(to: 120)
-        #expect(bench.summary(of: id) == "unchanged")
+        try driver.exchange(at: 0)
+        driver.advance(to: 120)
+        #expect(driver.summary(of: id) == "unchanged")
     }
 
-    @Test(.shows("salesforce/D2")) func `the unregister names the contact that the vendor knows`() throws {
-        let bench = try Bench.registered([:], .identify("anna"), .set("tier", "gold"))
-        let ids = [Action.logIn("bert"), .set("tier", "bert-gold"), .unregister].map { bench.capture($0, at: 10) }
-        let body = try bench.exchange(at: 70).json
+    @Test(.shows("salesforce/D2")) func `unregisters under the contact key that the vendor knows`() throws {
+        let driver = try TestDriver.registered([:], .identify("anna"), .set("tier", "gold"))
+        let ids = [Action.logIn("bert"), .set("tier", "bert-gold"), .unregister].map { driver.capture($0, at: 10) }
+        let body = try driver.exchange(at: 70).json
         #expect(body?["subscriberKey"] == "anna" && body?["push_Enabled"] == false && body?.pairs == ["tier=gold"])
         #expect(
-            ids.map { bench.summary(of: $0) } == [
+            ids.map { driver.summary(of: $0) } == [
                 "dropped salesforce.neverSent", "dropped salesforce.neverSent", "accepted salesforce.left",
             ]
         )
     }
 
     @Test(.shows("salesforce/D2"), arguments: [lost, interrupted])
-    func `a device that may have been registered is unregistered`(_ outcome: Outcome) throws {
-        let bench = try Bench()
-        bench.capture(.registerDevice(.sample), at: 0)
-        try bench.exchange(at: 0, outcome)
-        let id = bench.capture(.unregister, at: 1)
-        #expect(try bench.exchange(at: 60).json?["push_Enabled"] == false)
-        #expect(bench.summary(of: id) == "accepted salesforce.left")
+    func `unregisters a device whose registration is unacknowledged`(_ outcome: Outcome) throws {
+        let driver = try TestDriver()
+        driver.capture(.registerDevice(.sample), at: 0)
+        try driver.exchange(at: 0, outcome)
+        let id = driver.capture(.unregister, at: 1)
+        #expect(try driver.exchange(at: 60).json?["push_Enabled"] == false)
+        #expect(driver.summary(of: id) == "accepted salesforce.left")
     }
 
     @Test(.shows("salesforce/D2"), arguments: [[Action.logIn("bert")], [logOut], [logOut, .logIn("bert")]])
-    func `a vendor that is left while a change of person waits does not keep the device for the earlier person`(
+    func `unregisters the device while a change of person is pending`(
         _ change: [Action]
     ) throws {
         for policy in [RoutingPlan.SwitchPolicy.retarget, .drain, .both] {
-            let bench = try Bench.registered([:], .logIn("anna"))
-            for action in change { bench.capture(action, at: 10) }
-            if (try? bench.transmission(at: 70)) != nil { try bench.exchange(at: 70, notSent) }
-            bench.advance(to: 80)
-            try bench.leave(onSwitch: policy)
-            let body = try bench.exchange(at: 1000).json
+            let driver = try TestDriver.registered([:], .logIn("anna"))
+            for action in change { driver.capture(action, at: 10) }
+            if (try? driver.transmission(at: 70)) != nil { try driver.exchange(at: 70, notSent) }
+            driver.advance(to: 80)
+            try driver.leave(onSwitch: policy)
+            let body = try driver.exchange(at: 1000).json
             #expect(body?["push_Enabled"] == false && body?["subscriberKey"] == "anna", "\(policy)")
-            #expect(bench.pending.isEmpty)
+            #expect(driver.pending.isEmpty)
         }
     }
 }

@@ -12,9 +12,9 @@ import Testing
 @testable import PatchbaySalesforce
 @testable import PatchbaySalesforceServer
 
-/// Runs the real engine with random operations, faults and crashes. Compares the vendor's final state and the app's answers
-/// with the app's operations.
-@Suite("Salesforce at random") struct RandomTests {
+/// Runs the real engine with random operations, faults and crashes. Compares the vendor's final state and the app's
+/// answers with the app's operations.
+@Suite("Salesforce under random faults") struct RandomTests {
     /// Seeds from the environment (`PATCHBAY_SEEDS=1000`, `7-7`), or twenty.
     private static let seeds: [UInt64] = {
         let text = ProcessInfo.processInfo.environment["PATCHBAY_SEEDS"] ?? "1-20"
@@ -32,21 +32,24 @@ import Testing
         var vendor: JSONObject = [:]
 
         static let all = [
-            World(testDescription: "as it comes"),
-            World(testDescription: "delayed", settings: ["delayRegistrationUntilContactKeyIsSet": true]),
+            World(testDescription: "default settings"),
+            World(testDescription: "delayed registration", settings: ["delayRegistrationUntilContactKeyIsSet": true]),
             World(testDescription: "short-lived tokens", vendor: ["tokenLifetime": 100_000]),
             World(
-                testDescription: "other choices",
+                testDescription: "other settings",
                 settings: ["unset": "stopSending", "tagsIgnoreCase": false, "registrationIdKey": "uuid", "debug": true]
             ),
         ]
     }
 
-    @Test(arguments: World.all, groups) func `the vendor and the app know the same`(_ world: World, seeds: [UInt64])
+    @Test(arguments: World.all, groups) func `the vendor's final state matches the app's operations`(
+        _ world: World,
+        seeds: [UInt64]
+    )
         throws
     {
         for seed in seeds {
-            let adapter = try Bench.adapter(world.settings)
+            let adapter = try TestDriver.adapter(world.settings)
             let vendor = SimulatedVendor(try SalesforceSimulator(settings: world.vendor))
             let user = Mutex("aino")
             let run = try FaultSimulation(
@@ -68,11 +71,11 @@ import Testing
             )
             try run.run()
             let account = try #require(vendor.state(as: SalesforceAccount.self))
-            for violation in account.violations { run.expect(false, "rule broken: \(violation.what)") }
+            for violation in account.violations { run.expect(false, "rule violated: \(violation.what)") }
             for refusal in account.devices.flatMap(\.refusedLater) { run.expect(false, "refused: \(refusal.reasons)") }
             check(run, account, adapter.settings)
-            let story = "seed \(seed)\n" + run.trace.joined(separator: "\n")
-            #expect(run.problems == [], "\(story)")
+            let trace = "seed \(seed)\n" + run.trace.joined(separator: "\n")
+            #expect(run.problems == [], "\(trace)")
         }
     }
 
@@ -97,7 +100,7 @@ import Testing
                 name: .set(.string("v\(random.below(3))")), "city": .set(.integer(Int64(number))),
             ])
         case 9: return .push(random.pick([.subscribed, .unsubscribed, .suspended, .unknown]))
-        case 10: return .push(random.pick([.subscribed, .unsubscribed]), topic: "weather")
+        case 10: return .push(random.pick([.subscribed, .unsubscribed]), topic: "theatre")
         case 11, 12, 13:
             return .track(.custom(name: "Lesson \(number)", attributes: ["a.b": 1, "n": .integer(Int64(number))]))
         case 14 where random.below(4) == 0: return .erase
@@ -119,19 +122,20 @@ import Testing
     // MARK: The expected state
 
     /// The state that the vendor must hold after the app's operations, computed independently of the adapter.
-    private struct Said {
+    private struct ExpectedState {
         var key: String?
         var attributes: [String: String] = [:]
         var tags: [String] = []
         var locale: String?
         var allowsPush = false
         var subscription: Subscription.State?
-        /// The last push decision of each person; under nil one of an unknown person, which belongs to the next person.
+        /// The last push decision of each person. The key nil holds the decision of an anonymous person, which belongs
+        /// to the next person.
         var decisions: [String?: Subscription.State] = [:]
-        /// Whether some person opted out of push on this device.
+        /// Whether any person opted out of push on this device.
         private var hasOptedOut = false
-        /// Whether the device may still be opted out by a former person, whose later opt-in was not sent before the present person
-        /// came.
+        /// Whether the device may still be opted out by a former person, whose later opt-in was not sent before the
+        /// present person logged in.
         private(set) var mayInheritOptOut = false
         let settings: SalesforceSettings
 
@@ -139,8 +143,8 @@ import Testing
 
         mutating func apply(_ action: Action) {
             switch action {
-            case .identify(let identifiers): arrive(identifiers)
-            case .switchContact(let change): arrive(change.identifiers)
+            case .identify(let identifiers): logIn(identifiers)
+            case .switchContact(let change): logIn(change.identifiers)
             case .registerDevice(let device):
                 allowsPush = device.allowsPush
                 locale = device.facts?.locale.replacing("-", with: "_") ?? locale
@@ -167,17 +171,18 @@ import Testing
                     hasOptedOut = hasOptedOut || subscription.state != .subscribed
                     mayInheritOptOut = false
                 }
-            case .erase: self = Said(settings: settings)
+            case .erase: self = ExpectedState(settings: settings)
             default: break
             }
         }
 
-        /// Applies identifiers. Another person's key removes the previous person's values and restores the person's own push decision.
-        private mutating func arrive(_ identifiers: [Identifier]) {
+        /// Applies identifiers. Another person's key removes the previous person's values and restores the person's own
+        /// push decision.
+        private mutating func logIn(_ identifiers: [Identifier]) {
             let new = identifiers.first?.value.trimmed
             if key != nil, key != new { (attributes, tags) = ([:], []) }
             key = new
-            if let unknown = decisions.removeValue(forKey: nil) { decisions[new] = unknown }
+            if let anonymous = decisions.removeValue(forKey: nil) { decisions[new] = anonymous }
             mayInheritOptOut = hasOptedOut && decisions[new] == nil
             subscription = decisions[new] ?? subscription
         }
@@ -195,8 +200,8 @@ import Testing
         }
     }
 
-    /// Whether a person who is logged in got the key of another one, because the log-in of that one was lost in a crash. Both keys
-    /// are the person's then, so a decision under either of them counts.
+    /// Whether a person who is logged in got another person's key, because a crash lost the log-in of that person. Both
+    /// keys then belong to the person, so a decision under either of them counts.
     private static func hasMixedKeys(_ operations: [EngagementOperation]) -> Bool {
         operations.contains { operation in
             guard case .identify(let identifiers) = operation.action, let contact = operation.contact else {
@@ -208,12 +213,12 @@ import Testing
 
     private func check(_ run: FaultSimulation, _ account: SalesforceAccount, _ settings: SalesforceSettings) {
         if Self.hasMixedKeys(run.acknowledged) { return }
-        var said = Said(settings: settings)
+        var expected = ExpectedState(settings: settings)
         var keys: [OperationID: [String]] = [:]
         for operation in run.acknowledged {
-            said.apply(operation.action)
-            if let key = said.key { for id in keys.keys { keys[id]?.append(key) } }
-            if operation.action.kind == .track, let key = said.key { keys[operation.id] = [key] }
+            expected.apply(operation.action)
+            if let key = expected.key { for id in keys.keys { keys[id]?.append(key) } }
+            if operation.action.kind == .track, let key = expected.key { keys[operation.id] = [key] }
         }
         guard
             let device = account.devices.max(by: {
@@ -222,16 +227,16 @@ import Testing
             let registration = device.registration
         else {
             return run.expect(
-                settings.delayRegistrationUntilContactKeyIsSet && said.key == nil || run.acknowledged.isEmpty,
+                settings.delayRegistrationUntilContactKeyIsSet && expected.key == nil || run.acknowledged.isEmpty,
                 "the vendor knows no device"
             )
         }
-        if settings.delayRegistrationUntilContactKeyIsSet, said.key == nil { return }
-        compare(run, registration, said)
+        if settings.delayRegistrationUntilContactKeyIsSet, expected.key == nil { return }
+        compare(run, registration, expected)
         compareAnswers(run, account, keys)
     }
 
-    private func compare(_ run: FaultSimulation, _ registration: JSONValue, _ said: Said) {
+    private func compare(_ run: FaultSimulation, _ registration: JSONValue, _ expected: ExpectedState) {
         let held = Dictionary(
             (registration["attributes"]?.array ?? []).compactMap { pair -> (String, String)? in
                 guard let key = pair["key"]?.string, let value = pair["value"]?.string, !value.isEmpty else {
@@ -240,18 +245,18 @@ import Testing
                 return (key, value)
             }
         ) { $1 }
-        run.expect(held == said.attributes, "attributes: held \(held), said \(said.attributes)")
+        run.expect(held == expected.attributes, "attributes: held \(held), expected \(expected.attributes)")
         let tags = Set(registration.tags).subtracting(["ALL", "IOS", "DEBUG"])
-        run.expect(tags == Set(said.tags), "tags: held \(tags), said \(said.tags)")
-        run.expect(registration["subscriberKey"]?.string == said.key, "the contact key is another")
-        run.expect(registration["locale"]?.string == said.locale, "the locale is another")
-        let isOn = said.allowsPush && (said.subscription == nil || said.subscription == .subscribed)
+        run.expect(tags == Set(expected.tags), "tags: held \(tags), expected \(expected.tags)")
+        run.expect(registration["subscriberKey"]?.string == expected.key, "the contact key differs")
+        run.expect(registration["locale"]?.string == expected.locale, "the locale differs")
+        let isOn = expected.allowsPush && (expected.subscription == nil || expected.subscription == .subscribed)
         let isEnabled = registration["push_Enabled"]?.bool
-        run.expect(isEnabled == isOn || said.mayInheritOptOut && isEnabled == false, "push is another")
+        run.expect(isEnabled == isOn || expected.mayInheritOptOut && isEnabled == false, "the push state differs")
     }
 
-    /// Checks that each accepted change is in the registration of its answer. Checks that every accepted event is at the
-    /// vendor, under a contact of its time or later.
+    /// Checks that each accepted change is in the registration of its answer. Checks that every accepted event is at
+    /// the vendor, under a contact of its time or later.
     private func compareAnswers(_ run: FaultSimulation, _ account: SalesforceAccount, _ keys: [OperationID: [String]]) {
         let events = Dictionary(account.devices.flatMap(\.events).map { ($0.id, $0) }) { first, _ in first }
         let bodies = Set(
@@ -265,9 +270,9 @@ import Testing
                 let event = events[UUIDText.named(operation.id.rawValue, in: "patchbay.salesforce.event")]
                 run.expect(event != nil, "an accepted event is lost")
                 let isRight = event?.contactKey.map { keys[operation.id]?.contains($0) ?? true } ?? true
-                run.expect(isRight, "an event is booked to a contact before its time")
+                run.expect(isRight, "an event is assigned to an earlier contact")
             } else if let answer = outcome.answer {
-                run.expect(bodies.contains(answer.text), "the app was handed what the vendor never had")
+                run.expect(bodies.contains(answer.text), "the answer is a registration that the vendor did not receive")
                 run.expect(
                     holds(answer, operation.action),
                     "\(operation.action.kind) was accepted and is not in its answer"
@@ -278,7 +283,8 @@ import Testing
         }
     }
 
-    /// Whether a registration contains a complete change. A change that a later one replaced is superseded, or partly replaced.
+    /// Whether a registration contains a complete change. A change that a later one replaced is superseded or partly
+    /// replaced.
     private func holds(_ registration: JSONValue, _ action: Action) -> Bool {
         switch action {
         case .identify(let identifiers): registration["subscriberKey"]?.string == identifiers.first?.value.trimmed
@@ -309,8 +315,8 @@ import Testing
 }
 
 @Suite("Salesforce and consent") struct ConsentTimeTests {
-    @Test func `an event that waited for consent goes with the time at which it happened`() throws {
-        let adapter = try Bench.adapter()
+    @Test func `sends an event that waited for consent with its time of capture`() throws {
+        let adapter = try TestDriver.adapter()
         let world = try VirtualWorld()
         let vendor = SimulatedVendor(try SalesforceSimulator(settings: [:]))
         world.network = { sent in .outcome(.replied(vendor.respond(to: sent.request, now: sent.vendorDate))) }

@@ -32,7 +32,7 @@ import Testing
             )
     }
 
-    @Test func `the tables are those of the code`() throws { try ReadmeTables().check(tables + serverTables) }
+    @Test func `README tables match the code`() throws { try ReadmeTables().check(tables + serverTables) }
 
     @Test func `every rule of both APIs has its own number`() {
         let rules = Dictionary(grouping: SalesforceRules.all + SalesforceServerRules.all, by: \.id)

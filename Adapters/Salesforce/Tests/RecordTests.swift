@@ -54,13 +54,17 @@ import Testing
     )
 
     @Test(arguments: RecordCheck.all)
-    func `rows conform`(_ check: RecordCheck) throws { try check.run(on: Self.rows) }
+    func `contact exports conform to the record format contract`(_ check: RecordCheck) throws {
+        try check.run(on: Self.rows)
+    }
 
     @Test(arguments: RecordCheck.all)
-    func `mobile contacts conform`(_ check: RecordCheck) throws { try check.run(on: Self.mobile) }
+    func `mobile contact imports conform to the record format contract`(_ check: RecordCheck) throws {
+        try check.run(on: Self.mobile)
+    }
 
     @Test(.shows("salesforce/F11", "salesforce/F12", "salesforce/F13", "salesforce/F14"))
-    func `the mobile import takes digits, and a no by its word`() throws {
+    func `writes mobile contacts with digits-only numbers and the opt-out consent value`() throws {
         func write(_ contact: Contact, _ format: RecordFormat = .salesforceMobile) throws -> (String, [Finding]) {
             guard var writer = try format.makeWriter?([:]) else { throw CancellationError() }
             var bytes: [UInt8] = []
@@ -82,7 +86,7 @@ import Testing
         #expect(try write(contact).1.map(\.code).contains("salesforce.record.keySigns"))
         contact.identifiers.removeLast()
         #expect(try write(contact).1.map(\.code).contains("salesforce.record.keyMissing"))
-        // A finding names each missing column; only the key is called the key.
+        // Each missing column has its own finding, and only the key is called the contact key.
         let missing = try write(Contact(identifiers: [Identifier(.external, "480013")])).1
         #expect(
             missing.filter { $0.code == "salesforce.record.keyMissing" }.map(\.path) == ["identifier:phone", "locale"]
@@ -104,7 +108,9 @@ import Testing
         .shows("salesforce/F14"),
         arguments: [Subscription.State.unsubscribed, .suspended]
     )
-    func `a no without a column keeps the contact out, whichever no it is`(_ state: Subscription.State) throws {
+    func `rejects a contact whose opt-out has no column, for every kind of opt-out`(
+        _ state: Subscription.State
+    ) throws {
         let contact = Contact(
             identifiers: [Identifier(.external, "c-1")],
             subscriptions: [Subscription(channel: .email, state: state)]
@@ -115,11 +121,11 @@ import Testing
         let converted = try write(contact, ["lostOptOuts": "warn"])
         #expect(!converted.text.isEmpty)
         #expect(converted.findings.map(\.code) == ["salesforce.record.noPlace"])
-        let said = try write(contact, ["columns": ["Mail": "subscription:email"]])
-        #expect(said.text.contains(state.rawValue) && said.findings.isEmpty)
-        var yes = contact
-        yes.subscriptions[0].state = .subscribed
-        #expect(try write(yes).findings.map(\.code) == ["salesforce.record.noPlace"])
+        let written = try write(contact, ["columns": ["Mail": "subscription:email"]])
+        #expect(written.text.contains(state.rawValue) && written.findings.isEmpty)
+        var optIn = contact
+        optIn.subscriptions[0].state = .subscribed
+        #expect(try write(optIn).findings.map(\.code) == ["salesforce.record.noPlace"])
     }
 
     @Test(
@@ -127,7 +133,7 @@ import Testing
             (.email, ["Weekly": "subscription:email/weekly"], false),
             (.email, ["Weekly": "subscription:email/weekly", "Mail": "subscription:email"], true),
             (.email, ["Weekly": "subscription:email/weekly", "MailOut": "optOut:email"], false),
-            // The row has a number, too, and may have a token.
+            // The row also has a phone number and may have a push token.
             (nil, ["Mail": "subscription:email"], false),
             (nil, ["Mail": "subscription:email", "Text": "subscription:sms"], true),
             (
@@ -148,10 +154,10 @@ import Testing
             ),
         ] as [(Channel?, JSONObject, Bool)]
     )
-    func `a denial is said by the columns of whole channels, of each that the row reaches`(
+    func `a denial needs an opt-out column for every channel that the row reaches`(
         _ channel: Channel?,
         _ columns: JSONObject,
-        _ isSaid: Bool
+        _ isWritten: Bool
     ) throws {
         let contact = Contact(
             identifiers: Corpus.aino,
@@ -159,9 +165,9 @@ import Testing
             devices: [Device(pushToken: PushToken(Self.token))]
         )
         let (text, findings) = try write(contact, ["columns": .object(columns)])
-        #expect(text.contains("unsubscribed") == isSaid)
-        #expect(text.isEmpty == !isSaid)
-        #expect(findings.contains { $0.code == "salesforce.record.optOutLost" } == !isSaid)
+        #expect(text.contains("unsubscribed") == isWritten)
+        #expect(text.isEmpty == !isWritten)
+        #expect(findings.contains { $0.code == "salesforce.record.optOutLost" } == !isWritten)
     }
 
     private static let token = String(repeating: "7c1f", count: 16)
@@ -174,7 +180,9 @@ import Testing
             ("1990-04-01T00:00:00Z", nil), ("2/30/1990", nil), ("1 April", nil),
         ] as [(String, String?)]
     )
-    func `a birthday in the vendor's form is a date, any other text stays one`(_ text: String, _ day: String?) throws {
+    func `reads a birthday in the vendor's form as a date and other values as text`(_ text: String, _ day: String?)
+        throws
+    {
         let file = "Contact Key,Birth Date\nc-1,\(text)\n"
         let value = try records(Array(file.utf8)).first?.contact?.attributes[.birthDate]
         let date = day.flatMap { CalendarDate(text: $0) }.map(AttributeValue.date)
@@ -189,7 +197,7 @@ import Testing
         #expect(written.text.contains("\"\(day ?? text)\""))
     }
 
-    @Test func `a blank column is told by its own name`() throws {
+    @Test func `reports a blank column by its own name`() throws {
         let makeReader = try #require(RecordFormat.salesforceMobile.makeReader)
         var reader = try makeReader([:])
         var findings: [Finding] = []
@@ -235,7 +243,7 @@ import Testing
             + record.findings.map { "  \($0.severity.rawValue) \($0)" }).joined(separator: "\n")
     }
 
-    @Test func `a hand-written export reads as its golden says`() throws {
+    @Test func `reads a handwritten export as in its golden`() throws {
         let settings: JSONObject = ["types": ["points": "integer"]]
         let records = try records(sample(), settings)
         #expect(records.count == 12)
@@ -255,7 +263,7 @@ import Testing
             ("\"SubscriberKey\"|\"First_Name\"\n\"c-1\"|\"Aino, \"\"A\"\"\"\n", ["delimiter": "bar"]),
         ] as [(String, JSONObject)]
     )
-    func `dialects read alike`(text: String, settings: JSONObject) throws {
+    func `reads all delimiter, quoting and header dialects alike`(text: String, settings: JSONObject) throws {
         let contacts = try records(text, settings).map(\.contact)
         #expect(
             contacts == [Contact(identifiers: [Identifier(.external, "c-1")], attributes: [.givenName: "Aino, \"A\""])]
@@ -269,7 +277,7 @@ import Testing
             ("Contact Key,Tier\r\n", "salesforce.file.headerOnly"), ("Contact Key", "salesforce.file.headerOnly"),
         ]
     )
-    func `a file without data is refused`(text: String, code: String) throws {
+    func `rejects a file without data rows`(text: String, code: String) throws {
         let error = #expect(throws: SettingsError.self) { try records(text) }
         #expect(error?.findings.map(\.code) == [code])
         #expect(error?.description.contains("no data rows") == true)
@@ -284,12 +292,12 @@ import Testing
             ("PK\u{3}\u{4}Contact Key\nc-1\n", "salesforce.file.encoding"),
         ]
     )
-    func `a header that can't be used is refused`(text: String, code: String) {
+    func `rejects an unusable header line`(text: String, code: String) {
         let error = #expect(throws: SettingsError.self) { try records(text) }
         #expect(error?.findings.map(\.code) == [code])
     }
 
-    @Test func `a header wider than any sheet is refused with its width, and one as wide is read`() throws {
+    @Test func `rejects a header with more than 16,384 columns and reports its width`() throws {
         func text(_ count: Int) -> String {
             "Contact Key," + (1..<count).map { "c\($0)" }.joined(separator: ",") + "\nc-1"
                 + String(repeating: ",", count: count - 1) + "\n"
@@ -300,7 +308,7 @@ import Testing
         #expect(error?.description.contains("line 1, 16385 columns, at most 16384") == true)
     }
 
-    @Test func `names of settings that the file lacks are reported with the names that resemble them`() throws {
+    @Test func `reports settings for missing columns with similar column names`() throws {
         let settings: JSONObject = [
             "columns": ["E-Mail": "identifier:email", "Vorname": "attribute:given_name", "Old": "ignored"],
             "types": ["pints": "integer"], "dateForms": ["Bith Date": "MM/dd/yyyy"],
@@ -323,7 +331,7 @@ import Testing
         #expect(renamed?.remedy.contains("Opt Out Date\", correct its name in the file.") == true)
     }
 
-    @Test func `a misspelt column of consent is refused, and a mark in a name`() throws {
+    @Test func `rejects a misspelled consent column and a byte-order mark in a name`() throws {
         let settings: JSONObject = ["columns": ["Mail In": "optIn:email", "Mail Out Date": "optOut:email"]]
         let rows = "Contact Key,Mail In,Mail Out\nc-1,2030-01-01 00:00:00,2031-01-01 00:00:00\n"
         let absent = #expect(throws: SettingsError.self) { try records(rows, settings) }
@@ -338,7 +346,7 @@ import Testing
     }
 
     @Test(.shows("salesforce/F3"))
-    func `a type of an attribute without a column is told once, and so is a column without a name`() throws {
+    func `reports a type without a column once, and a column without a name once`() throws {
         let settings: JSONObject = ["types": ["birth_day": "date", "points": "integer", "age": "integer"]]
         let rows = try records("Contact Key,Points, ,Birth Date,?\nc-1,7,x,1990-04-01,y\nc-2,8,,,\n", settings)
         let converted = rows.map { $0.findings.map { "\($0.severity.rawValue) \($0.code) \($0.path)" } }
@@ -356,7 +364,7 @@ import Testing
     }
 
     @Test(.shows("salesforce/F5", "salesforce/F2", "salesforce/F8", "salesforce/F7", "salesforce/K1", "salesforce/F6"))
-    func `a bad row is a record with its bytes and every reason`() throws {
+    func `returns a bad row as a record with its bytes and every reason`() throws {
         let text = """
             Contact Key,Email Address,Mobile Number,_OptInDate,Points
             c-1,a@b.c,358401,2031/3/9
@@ -393,29 +401,29 @@ import Testing
         ] as [(String, Bool?)],
         ["_Status", "Status", "Subscriber Status"]
     )
-    func `a status that says unsubscribed is a no to all messages`(_ row: (word: String, isNo: Bool?), _ column: String)
-        throws
-    {
-        let word = row.word
-        let record = try #require(try records("Contact Key,\(column),_OptInDate\nc-1,\(word),2031/3/9\n").first)
-        guard let isNo = row.isNo else {
+    func `reads the status unsubscribed as an opt-out from all messages`(
+        _ row: (value: String, isOptOut: Bool?),
+        _ column: String
+    ) throws {
+        let value = row.value
+        let record = try #require(try records("Contact Key,\(column),_OptInDate\nc-1,\(value),2031/3/9\n").first)
+        guard let isOptOut = row.isOptOut else {
             let finding = try #require(record.findings.last)
             #expect(record.contact == nil && finding.path == "columns.\(column)" && finding.severity == .error)
             #expect(finding.reason.contains("it may be an opt-out") && finding.remedy.contains("words"))
-            // A finding names a column with other data.
+            // The settings can declare that the column has other data.
             let named: JSONObject = ["columns": .object([column: "attribute:validity"])]
-            let converted = try records("Contact Key,\(column)\nc-1,\(word)\n", named).first?.contact
-            #expect(converted?.attributes == ["validity": .string(word)])
+            let converted = try records("Contact Key,\(column)\nc-1,\(value)\n", named).first?.contact
+            #expect(converted?.attributes == ["validity": .string(value)])
             return
         }
         // Other values of the column are not migrated. One finding reports it.
         #expect(record.findings.map(\.code) == ["salesforce.row.valueUnused"])
-        #expect(record.contact?.consents == (isNo ? [Consent(purpose: .messaging, state: .denied)] : []))
+        #expect(record.contact?.consents == (isOptOut ? [Consent(purpose: .messaging, state: .denied)] : []))
     }
 
     @Test(.shows("salesforce/F9"), arguments: ["_", ""])
-    func `a push view is read under both spellings, and its opt-out status counts without a date`(_ mark: String) throws
-    {
+    func `reads both spellings of a push view and its opt-out status without a date`(_ mark: String) throws {
         let names = [
             "DeviceID", "SystemToken", "Platform", "OptOutStatusID", "OptOutDate", "OptInStatusID", "OptInDate",
         ]
@@ -431,7 +439,7 @@ import Testing
     }
 
     @Test(.shows("salesforce/F9"))
-    func `a column that settings name as a subscription is read by the usual answers`() throws {
+    func `reads common yes and no values in a column mapped to a subscription`() throws {
         let settings: JSONObject = ["columns": ["Newsletter": "subscription:email/newsletter"]]
         for (words, state) in [
             (["Yes", "y", "TRUE", "t", "1", "opted in", "Ja", "oui", "subscribed"], Subscription.State.subscribed),
@@ -448,7 +456,7 @@ import Testing
     }
 
     @Test(.shows("salesforce/F3"))
-    func `an export without a header line is read by the names that the settings give`() throws {
+    func `reads an export without a header line with the column names of the settings`() throws {
         let header: JSONObject = ["header": ["Contact Key", "First Name", "_Status"]]
         let text = "c-1,Aino,Active\r\nc-2,Zo\u{EB},Unsubscribed\r\n"
         let read = try records(text, header)
@@ -481,8 +489,7 @@ import Testing
         ],
         [Int.max, 1, 7]
     )
-    func `rows of JSON are a list, a list of items, or objects one behind another`(_ text: String, _ chunk: Int) throws
-    {
+    func `reads JSON rows from a list, a list of items, or consecutive objects`(_ text: String, _ chunk: Int) throws {
         let settings: JSONObject = ["types": ["points": "decimal", "vip": "boolean"]]
         let records = try records(text, settings, chunk: chunk)
         #expect(records.map(\.number) == [1, 2])
@@ -506,7 +513,7 @@ import Testing
     }
 
     @Test(.shows("salesforce/F15"), arguments: [Int.max, 1, 5])
-    func `a bad row of JSON costs itself alone, and keeps its bytes`(_ chunk: Int) throws {
+    func `rejects only the bad JSON row and keeps its bytes`(_ chunk: Int) throws {
         let bad: [(text: String, path: String, words: String)] = [
             (#"{"Contact Key": "c-1", "City": ["Oulu"]}"#, "columns.City", "item 2, line 3, it is an array"),
             (#"{"Contact Key": "c-1", "City": {"a": 1}}"#, "columns.City", "it is an object"),
@@ -535,13 +542,13 @@ import Testing
             #expect(String(decoding: record.bytes, as: UTF8.self) == bad.text && record.contact == nil)
             #expect(errors.allSatisfy { !$0.remedy.isEmpty && !$0.description.contains("Oulu") })
         }
-        // A consent value that is no text is not an opt-in.
+        // A consent value that is not a text is not an opt-in.
         let status = try #require(try self.records(#"[{"Contact Key": "c-1", "_Status": [1]}]"#).first)
         #expect(status.contact == nil && status.said?.feared.consents == [Consent(purpose: .messaging, state: .denied)])
     }
 
     @Test(.shows("salesforce/F15"), arguments: [Int.max, 1])
-    func `a list that does not end, or ends for nothing, is no whole file`(_ chunk: Int) throws {
+    func `rejects incomplete and empty JSON lists and text outside a list`(_ chunk: Int) throws {
         let row = #"{"Contact Key": "c-1"}"#
         let texts = [
             ("[\(row)", "ends before its list"), ("[\(row),\n{\"Contact Key\": \"c-", "line 2, the file ends before"),
@@ -553,7 +560,7 @@ import Testing
             let error = #expect(throws: SettingsError.self) { try records(text, chunk: chunk) }
             #expect(error?.findings.first?.reason.contains(words) == true, "\(text): \(error?.findings ?? [])")
         }
-        // An item that is longer than a row may be is skipped.
+        // An item that exceeds the size limit of a row is skipped.
         let long = "[{\"Contact Key\": \"\(String(repeating: "x", count: 1 << 20))\"},\(row)]"
         let found = try records(long, chunk: chunk == 1 ? 100_000 : chunk)
         #expect(found.map { $0.contact == nil } == [true, false])
@@ -561,7 +568,7 @@ import Testing
     }
 
     @Test(.shows("salesforce/F15"))
-    func `members that settings name for what a person allows stand in every row`() throws {
+    func `requires configured consent members in every JSON row`() throws {
         let settings: JSONObject = ["columns": ["Mail Ok": "subscription:email"]]
         let text =
             #"[{"Contact Key": "c-1", "Mail Ok": null}, {"Contact Key": "c-2"}, {"Contact Key": "c-3", "Nick": ""}]"#
@@ -580,7 +587,7 @@ import Testing
     }
 
     @Test(.shows("salesforce/K1"))
-    func `who has no contact key is known by the address, unless a setting names the key`() throws {
+    func `uses the address or phone number as key without a contact key, unless settings name one`() throws {
         let contact = Contact(identifiers: [Identifier(.email, "a@x.example"), Identifier(.phone, "358401234567")])
         let (text, findings) = try write(contact)
         #expect(text.hasPrefix("\"a@x.example\",\"a@x.example\",\"358401234567\","))
@@ -619,9 +626,12 @@ import Testing
         ]
     }
 
-    @Test(.shows("salesforce/F9"), arguments: Opt.all) func `the newer of two dates decides`(_ row: Opt) throws {
+    @Test(.shows("salesforce/F9"), arguments: Opt.all) func `the newer of opt-in and opt-out dates applies`(_ row: Opt)
+        throws
+    {
         let text =
-            "Contact Key,_DeviceID,_OptInDate,_OptOutDate\nc-1,\(Bench.subject.rawValue),\(row.optIn),\(row.optOut)\n"
+            "Contact Key,_DeviceID,_OptInDate,_OptOutDate\n"
+            + "c-1,\(TestDriver.subject.rawValue),\(row.optIn),\(row.optOut)\n"
         let contact = try #require(try records(text).first?.contact)
         #expect(contact.subscriptions.map(\.state) == [row.state])
         #expect(contact.devices.map(\.allowsPush) == [row.state == .subscribed])
@@ -635,7 +645,7 @@ import Testing
             (",,", .unknown),
         ] as [(String, Subscription.State)]
     )
-    func `of a word and dates on one thing what allows least counts`(_ row: String, _ state: Subscription.State)
+    func `the most restrictive of a consent value and its dates applies`(_ row: String, _ state: Subscription.State)
         throws
     {
         let text = "Contact Key,_SystemToken,Wanted,_OptInDate,_OptOutDate\nc-1,\(Self.token),\(row)\n"
@@ -646,7 +656,7 @@ import Testing
         #expect(codes == (row == ",," ? ["salesforce.row.optInUnknown"] : []))
         let isAssumed = record.findings.contains { $0.reason.contains("allowsPush") }
         #expect(isAssumed == (state == .unknown))
-        // The time is that of the answer which counts.
+        // The time is that of the consent value that applies.
         let isDated = row.hasSuffix("2024/5/5") || state == .subscribed && row.hasSuffix("2024/5/5,")
         #expect((record.contact?.subscriptions.first?.changedAt != nil) == isDated)
     }
@@ -658,7 +668,7 @@ import Testing
             ("Android", token, .fcm), ("Windows", "aa11", .fcm),
         ] as [(String, String, PushToken.Service)]
     )
-    func `a push token is APNs' by its form, and a short one by its platform`(
+    func `derives the push service from the token's form or the platform`(
         _ platform: String,
         _ token: String,
         _ service: PushToken.Service
@@ -668,7 +678,7 @@ import Testing
         #expect(device.pushToken == PushToken(token, service: service))
     }
 
-    @Test(.shows("salesforce/F10")) func `push columns make a device`() throws {
+    @Test(.shows("salesforce/F10")) func `reads a device from push columns`() throws {
         let text = """
             Contact Key,_DeviceID,_SystemToken,_Platform,_PlatformVersion,_HardwareId,_TimeZone,_UTCOffset,Locale
             c-1,D-1,aa11,Android,17,Pixel,Europe/Helsinki,2,fi_FI
@@ -691,7 +701,7 @@ import Testing
     }
 
     @Test(.shows("salesforce/F10"))
-    func `what a row says of a device and its app has a place, and what it does not say is no fact`() throws {
+    func `reads the device and app facts of a row and reports assumed ones`() throws {
         let text = """
             Contact Key,_DeviceID,_SystemToken,_Platform,_PlatformVersion,_HardwareId,_UTCOffset,_IsHonorDST,_APID,_LocationEnabled,Kind
             c-1,D-1,aa11,iOS,24.0,"iPhone17,3",2,True,app-7,False,sandbox
@@ -725,7 +735,7 @@ import Testing
         #expect(left == ["columns._IsHonorDST", "columns._APID"])
     }
 
-    @Test(.shows("salesforce/F10")) func `a device that is written to columns of its own comes back`() throws {
+    @Test(.shows("salesforce/F10")) func `reads a device back from the columns to which it was written`() throws {
         let columns: JSONObject = [
             "columns": [
                 "_DeviceID": "deviceID", "_SystemToken": "pushToken", "_Platform": "platform",
@@ -754,7 +764,7 @@ import Testing
         #expect(try records(String(decoding: bytes, as: UTF8.self), columns).first?.contact?.devices == [device])
     }
 
-    @Test(.shows("salesforce/F6", "salesforce/F7")) func `types and columns are settings`() throws {
+    @Test(.shows("salesforce/F6", "salesforce/F7")) func `takes types and columns from the settings`() throws {
         let text = "Key,Joined On,VIP,Interests,Memo,_Status\nc-1,3/9/2031 7:05:11 PM,True,a;b,x,Active\n"
         let settings: JSONObject = [
             "columns": ["key": "identifier:external", "Memo": "ignored", "_status": "attribute:validity"],
@@ -772,7 +782,7 @@ import Testing
         #expect(error?.findings.map(\.path) == ["columns", "types"])
     }
 
-    @Test func `two columns of one name are refused at the setting, and of one place where a file is written`() throws {
+    @Test func `rejects settings with equal column names, and two columns for one value when writing`() throws {
         let alike: JSONObject = ["columns": ["A-x": "attribute:x", "ax": "attribute:y"]]
         let same: JSONObject = [
             "columns": ["A": "attribute:x", "B": "attribute:x", "C": "ignored", "D": "ignored"]
@@ -794,14 +804,14 @@ import Testing
         ("2031-03-09T07:05:11.5Z", "2031-03-09T07:05:11.5Z"), ("2031-03-09T07:05:11+02:00", "2031-03-09T05:05:11Z"),
         ("2031-03-09", "2031-03-09T06:00:00Z"), ("2031/2/29", nil), ("13/1/2031", nil), ("3/9/2031 13:00:00 PM", nil),
         ("3/9/2031 0:00:00 AM", nil), ("9.3.2031", nil), ("31/3/9", nil), ("2031-03-09 24:00:00", nil), ("", nil),
-    ]) func `dates are read in the vendor's forms`(text: String, instant: String?) {
+    ]) func `reads dates in the vendor's forms`(text: String, instant: String?) {
         #expect(FileMoment(text, forms: [.slashed, .american], zone: "-06:00")?.timestamp.text == instant)
     }
 
     @Test(arguments: [
         ("Loyalty Tier", "loyalty_tier"), ("LoyaltyTier", "loyalty_tier"), ("loyalty-tier", "loyalty_tier"),
         ("VIP", "vip"), ("Lieblingsfarbe_Ä", "lieblingsfarbe_ä"), ("Order2Date", "order2_date"), ("  ", ""),
-    ]) func `column names become neutral names`(column: String, name: String) {
+    ]) func `converts column names to neutral names`(column: String, name: String) {
         #expect(SnakeCase.text(column) == name)
     }
 
@@ -810,14 +820,14 @@ import Testing
         ("a@@c.de", false), ("a@c..de", false), ("a@.de", false), ("a@c.de.", false), (".a@c.de", true),
         ("a.b@c", false), ("a@b@c.de", false), ("a\n@c.de", false), ("a@c.de ", false), ("", false), ("@", false),
         (String(repeating: "a", count: 250) + "@b.co", false),
-    ]) func `an address has a host with a point`(text: String, isFine: Bool) {
+    ]) func `requires a dot in the host of an e-mail address`(text: String, isFine: Bool) {
         #expect(FieldForm.isEmail(text) == isFine)
     }
 
     @Test(arguments: ConsentTable.salesforce.rows.indices)
-    func `each documented consent value is read`(_ index: Int) throws {
+    func `reads each documented consent value`(_ index: Int) throws {
         let row = ConsentTable.salesforce.rows[index]
-        // Settings name the columns of the server API; `a status that is not known stops an opt-in` covers them.
+        // These are values of columns of the server API, which no file format has.
         if row.fields == [ConsentTable.boolean] { return }
         for field in row.fields {
             let isMobile = field == ConsentTable.mobileStatus
@@ -845,7 +855,7 @@ import Testing
     }
 
     @Test(arguments: [("_SubscriptionDefinitionID", "_"), ("SubscriptionDefinitionID", ""), ("City", "")])
-    func `the views of MobileConnect are about text messages`(_ marker: String, _ sign: String) throws {
+    func `reads MobileConnect views as SMS subscriptions`(_ marker: String, _ sign: String) throws {
         let names = ["OptInDate", "OptOutDate", "OptOutStatusID"].map { sign + $0 }.joined(separator: ",")
         let rows = "k-1,4915100000001,x,2031/3/9,,0\nk-2,4915100000002,x,,2031/3/9,1\n"
         let contacts = try records("Contact Key,Mobile Number,\(marker),\(names)\n\(rows)").compactMap(\.contact)

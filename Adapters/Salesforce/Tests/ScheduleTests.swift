@@ -8,35 +8,35 @@ import Testing
 @testable import PatchbaySalesforce
 
 @Suite("Salesforce schedule") struct ScheduleTests {
-    @Test(.shows("salesforce/S1")) func `the first registration leaves at once`() throws {
-        let bench = try Bench()
-        bench.capture(.registerDevice(.sample), at: 0)
-        #expect(bench.due(at: 0) == 0)
+    @Test(.shows("salesforce/S1")) func `sends the first registration at once`() throws {
+        let driver = try TestDriver()
+        driver.capture(.registerDevice(.sample), at: 0)
+        #expect(driver.due(at: 0) == 0)
     }
 
     @Test(.shows("salesforce/S2", "salesforce/S3", "salesforce/S4", "salesforce/S5"))
-    func `changes are gathered for a minute from the first one`() throws {
-        let bench = try Bench.registered()
-        bench.capture(.add("sports"), at: 100)
-        #expect(bench.due(at: 100) == 160)
-        bench.capture(.set("tier", "gold"), at: 140)
-        #expect(bench.due(at: 140) == 160)
-        #expect(bench.reason(at: 159) == "salesforce.paced")
-        #expect(try bench.transmission(at: 160).operations.count == 2)
+    func `collects changes for one minute from the first one`() throws {
+        let driver = try TestDriver.registered()
+        driver.capture(.add("sports"), at: 100)
+        #expect(driver.due(at: 100) == 160)
+        driver.capture(.set("tier", "gold"), at: 140)
+        #expect(driver.due(at: 140) == 160)
+        #expect(driver.reason(at: 159) == "salesforce.paced")
+        #expect(try driver.transmission(at: 160).operations.count == 2)
     }
 
     @Test(arguments: [(change: 1, due: 61), (change: 0, due: 60), (change: 59, due: 119), (change: 600, due: 660)])
     func `the next registration starts a minute after the change and the last start`(change: Int, due: Int) throws {
-        let bench = try Bench.registered()
-        bench.capture(.add("sports"), at: change)
-        #expect(bench.due(at: change) == due)
+        let driver = try TestDriver.registered()
+        driver.capture(.add("sports"), at: change)
+        #expect(driver.due(at: change) == due)
     }
 
     @Test(.shows("salesforce/S3"), arguments: [(change: 10, due: 60), (change: 100, due: 100)])
-    func `a flush skips the gathering and not the spacing`(change: Int, due: Int) throws {
-        let bench = try Bench.registered()
-        bench.capture(.add("sports"), at: change)
-        #expect(bench.due(at: change, flush: true) == due)
+    func `a flush skips the collection interval but not the spacing`(change: Int, due: Int) throws {
+        let driver = try TestDriver.registered()
+        driver.capture(.add("sports"), at: change)
+        #expect(driver.due(at: change, flush: true) == due)
     }
 
     @Test(
@@ -46,54 +46,56 @@ import Testing
             .registerDevice(Device.sample.travelling),
         ]
     )
-    func `every sort of change causes a registration`(_ action: Action) throws {
-        let bench = try Bench.registered()
-        let id = bench.capture(action, at: 0)
-        try bench.exchange(at: 60)
-        #expect(bench.summary(of: id)?.hasPrefix("accepted") == true)
+    func `every kind of change causes a registration`(_ action: Action) throws {
+        let driver = try TestDriver.registered()
+        let id = driver.capture(action, at: 0)
+        try driver.exchange(at: 60)
+        #expect(driver.summary(of: id)?.hasPrefix("accepted") == true)
     }
 
     @Test(.shows("salesforce/S5", "salesforce/W13", "salesforce/W15", "salesforce/W20"), arguments: Device.changed)
-    func `everything that a device says of itself causes a registration, and nothing else`(_ change: Device.Change)
+    func `a registration follows each change of a device value that it contains, and no other`(_ change: Device.Change)
         throws
     {
-        let bench = try Bench.registered([:], .identify("member-1"))
-        let id = bench.capture(.registerDevice(change.device), at: 0)
+        let driver = try TestDriver.registered([:], .identify("member-1"))
+        let id = driver.capture(.registerDevice(change.device), at: 0)
         guard !change.keys.isEmpty else {
-            bench.settle(at: 0)
-            return #expect(bench.summary(of: id) == "unchanged")
+            driver.settle(at: 0)
+            return #expect(driver.summary(of: id) == "unchanged")
         }
         let before = try #require(RegistrationRecord.of(.sample))
-        let body = try #require(bench.exchange(at: 60).json?.object)
+        let body = try #require(driver.exchange(at: 60).json?.object)
         let keys = body.names.filter { body[$0] != before[$0] && $0 != "subscriberKey" && $0 != "registrationDateUtc" }
         #expect(keys == change.keys)
     }
 
     @Test(.shows("salesforce/S5", "salesforce/W16"))
     func `a new version of the sender causes a registration at the next start`() throws {
-        let bench = try Bench.registered()
-        bench.memory.acceptedAs = bench.memory.acceptedAs?.replacing(Sender.name, with: "Patchbay/0.9.0")
-        bench.capture(.registerDevice(.sample), at: 0)
-        #expect(bench.due(at: 0) == 60)
+        let driver = try TestDriver.registered()
+        driver.memory.acceptedAs = driver.memory.acceptedAs?.replacing(Sender.name, with: "Patchbay/0.9.0")
+        driver.capture(.registerDevice(.sample), at: 0)
+        #expect(driver.due(at: 0) == 60)
     }
 
-    @Test(.shows("salesforce/S16")) func `a retry carries what changed in the meantime`() throws {
-        let bench = try Bench.registered()
-        bench.capture(.add("sports"), at: 0)
-        try bench.exchange(at: 60, WireResponse(503))
-        bench.capture(.add("music"), at: 70)
-        #expect(bench.due(at: 70) == 120)
-        #expect(try bench.exchange(at: 120).json?.tags == ["ALL", "IOS", "music", "sports"])
+    @Test(.shows("salesforce/S16")) func `a retry includes changes captured since the failure`() throws {
+        let driver = try TestDriver.registered()
+        driver.capture(.add("sports"), at: 0)
+        try driver.exchange(at: 60, WireResponse(503))
+        driver.capture(.add("music"), at: 70)
+        #expect(driver.due(at: 70) == 120)
+        #expect(try driver.exchange(at: 120).json?.tags == ["ALL", "IOS", "music", "sports"])
     }
 
-    @Test(.shows("salesforce/S14")) func `a time stamp at every start costs a registration a start`() throws {
-        let bench = try Bench.registered()
+    @Test(.shows("salesforce/S14")) func `an attribute that changes at every start causes a registration each time`()
+        throws
+    {
+        let driver = try TestDriver.registered()
         for start in 1...5 {
-            bench.appState = .background
+            driver.appState = .background
             let action = Action.set("last_used", .integer(Int64(start)))
-            #expect(bench.examine(action).map(\.code) == ["salesforce.capturedInBackground"])
-            bench.capture(action, at: start * 1000)
-            try bench.exchange(at: start * 1000 + 60)
+            #expect(driver.examine(action).map(\.code) == ["salesforce.capturedInBackground"])
+            driver.capture(action, at: start * 1000)
+            try driver.exchange(at: start * 1000 + 60)
         }
     }
 
@@ -104,105 +106,107 @@ import Testing
             [.set("tier", "silver")], [.set("tier", "gold"), .set("tier", "silver")], [.identify("member-1")],
         ]
     )
-    func `what changes nothing is settled without a request`(_ actions: [Action]) throws {
-        let bench = try Bench.registered([:], .identify("member-1"), .set("tier", "silver"))
-        let ids = actions.map { bench.capture($0, at: 10) }
-        bench.settle(at: 10)
-        #expect(ids.map { bench.summary(of: $0) } == actions.map { _ in "unchanged" })
+    func `completes operations without effect without a request`(_ actions: [Action]) throws {
+        let driver = try TestDriver.registered([:], .identify("member-1"), .set("tier", "silver"))
+        let ids = actions.map { driver.capture($0, at: 10) }
+        driver.settle(at: 10)
+        #expect(ids.map { driver.summary(of: $0) } == actions.map { _ in "unchanged" })
     }
 
     @Test(.shows("salesforce/S6", "salesforce/W7"))
-    func `what shows nowhere yet is remembered: a yes counts once the device permits it`() throws {
-        let bench = try Bench.registered()
+    func `remembers an opt-in until the device permits notifications`() throws {
+        let driver = try TestDriver.registered()
         var device = Device.sample
         device.allowsPush = false
-        for action in [Action.push(.unsubscribed), .registerDevice(device)] { bench.capture(action, at: 0) }
-        #expect(try bench.exchange(at: 60).json?["push_Enabled"] == false)
-        let yes = bench.capture(.push(.subscribed), at: 100)
-        bench.settle(at: 100)
-        #expect(bench.summary(of: yes) == "unchanged")
-        bench.capture(.registerDevice(.sample), at: 200)
-        #expect(try bench.exchange(at: 260).json?["push_Enabled"] == true)
+        for action in [Action.push(.unsubscribed), .registerDevice(device)] { driver.capture(action, at: 0) }
+        #expect(try driver.exchange(at: 60).json?["push_Enabled"] == false)
+        let optIn = driver.capture(.push(.subscribed), at: 100)
+        driver.settle(at: 100)
+        #expect(driver.summary(of: optIn) == "unchanged")
+        driver.capture(.registerDevice(.sample), at: 200)
+        #expect(try driver.exchange(at: 260).json?["push_Enabled"] == true)
     }
 
     @Test(.shows("salesforce/S6")) func `a tag added and removed while the first request waits sends nothing`() throws {
-        let bench = try Bench.registered()
-        bench.capture(.add("sports"), at: 10)
-        #expect(bench.due(at: 10) == 70)
-        bench.capture(.remove("sports"), at: 30)
-        bench.settle(at: 30)
-        #expect(bench.pending.isEmpty)
+        let driver = try TestDriver.registered()
+        driver.capture(.add("sports"), at: 10)
+        #expect(driver.due(at: 10) == 70)
+        driver.capture(.remove("sports"), at: 30)
+        driver.settle(at: 30)
+        #expect(driver.pending.isEmpty)
     }
 
-    @Test func `other settings make another payload`() throws {
-        let bench = try Bench.registered()
-        try bench.restart(with: Bench.adapter(["debug": true]))
-        bench.capture(.remove("absent"), at: 100)
-        #expect(bench.due(at: 100) == 160)
+    @Test func `changed settings cause another registration`() throws {
+        let driver = try TestDriver.registered()
+        try driver.restart(with: TestDriver.adapter(["debug": true]))
+        driver.capture(.remove("absent"), at: 100)
+        #expect(driver.due(at: 100) == 160)
     }
 
     @Test(.shows("salesforce/S7", "salesforce/S8", "salesforce/R4"))
-    func `delays double from a minute to a day and go on for ever`() throws {
-        let bench = try Bench()
-        bench.capture(.registerDevice(.sample), at: 0)
+    func `delays double from a minute to a day, without a limit on attempts`() throws {
+        let driver = try TestDriver()
+        driver.capture(.registerDevice(.sample), at: 0)
         var starts = [0]
         for _ in 0..<14 {
-            try bench.exchange(at: starts[starts.count - 1], WireResponse(400))
-            starts.append(try #require(bench.due(at: starts[starts.count - 1])))
+            try driver.exchange(at: starts[starts.count - 1], WireResponse(400))
+            starts.append(try #require(driver.due(at: starts[starts.count - 1])))
         }
         #expect(
             starts == [
                 0, 60, 180, 420, 900, 1860, 3780, 7620, 15_300, 30_660, 61_380, 122_820, 209_220, 295_620, 382_020,
             ]
         )
-        #expect(bench.reason(at: starts[13] + 1) == "salesforce.retrying")
+        #expect(driver.reason(at: starts[13] + 1) == "salesforce.retrying")
     }
 
-    @Test(.shows("salesforce/S9")) func `a new change does not shorten the delays`() throws {
-        let bench = try Bench()
-        bench.capture(.registerDevice(.sample), at: 0)
-        for start in [0, 60, 180, 420] { try bench.exchange(at: start, WireResponse(503)) }
-        #expect(bench.due(at: 500) == 900)
-        bench.capture(.add("sports"), at: 500)
-        #expect(bench.due(at: 500) == 900)
-        try bench.exchange(at: 900, WireResponse(503))
-        #expect(bench.due(at: 900) == 1860)
-        try bench.exchange(at: 1860)
-        bench.capture(.add("music"), at: 1900)
-        #expect(bench.due(at: 1900) == 1960)
+    @Test(.shows("salesforce/S9")) func `a new change does not shorten the retry delay`() throws {
+        let driver = try TestDriver()
+        driver.capture(.registerDevice(.sample), at: 0)
+        for start in [0, 60, 180, 420] { try driver.exchange(at: start, WireResponse(503)) }
+        #expect(driver.due(at: 500) == 900)
+        driver.capture(.add("sports"), at: 500)
+        #expect(driver.due(at: 500) == 900)
+        try driver.exchange(at: 900, WireResponse(503))
+        #expect(driver.due(at: 900) == 1860)
+        try driver.exchange(at: 1860)
+        driver.capture(.add("music"), at: 1900)
+        #expect(driver.due(at: 1900) == 1960)
     }
 
-    @Test(.shows("salesforce/S11")) func `delays grow after a long and after a short Retry-After`() throws {
-        let bench = try Bench()
-        bench.capture(.registerDevice(.sample), at: 0)
+    @Test(.shows("salesforce/S11")) func `retry delays grow after long and short Retry-After values`() throws {
+        let driver = try TestDriver()
+        driver.capture(.registerDevice(.sample), at: 0)
         var (start, waits): (Int, [Int]) = (0, [])
         for asked in ["1", "1", "1000", "1", "1", "90"] {
-            try bench.exchange(at: start, WireResponse(503, headers: [WireHeader("Retry-After", asked)]))
-            let next = try #require(bench.due(at: start))
+            try driver.exchange(at: start, WireResponse(503, headers: [WireHeader("Retry-After", asked)]))
+            let next = try #require(driver.due(at: start))
             waits.append(next - start)
             start = next
         }
         #expect(waits == [60, 120, 1000, 1920, 3840, 7680])
     }
 
-    @Test(.shows("salesforce/S9")) func `success starts the delays again`() throws {
-        let bench = try Bench()
-        bench.capture(.registerDevice(.sample), at: 0)
-        for start in [0, 60, 180] { try bench.exchange(at: start, WireResponse(503)) }
-        try bench.exchange(at: 420)
-        bench.capture(.add("sports"), at: 500)
-        try bench.exchange(at: 560, WireResponse(503))
-        #expect(bench.due(at: 560) == 620)
+    @Test(.shows("salesforce/S9")) func `a success resets the retry delay`() throws {
+        let driver = try TestDriver()
+        driver.capture(.registerDevice(.sample), at: 0)
+        for start in [0, 60, 180] { try driver.exchange(at: start, WireResponse(503)) }
+        try driver.exchange(at: 420)
+        driver.capture(.add("sports"), at: 500)
+        try driver.exchange(at: 560, WireResponse(503))
+        #expect(driver.due(at: 560) == 620)
     }
 
-    @Test(.shows("salesforce/S10", "salesforce/R6")) func `delays, spacing and knowledge survive a restart`() throws {
-        let bench = try Bench()
-        bench.capture(.registerDevice(.sample), at: 0)
-        try bench.exchange(at: 0, interrupted)
-        try bench.restart()
-        #expect(bench.due(at: 1) == 60)
-        try bench.exchange(at: 60, notSent)
-        #expect(bench.due(at: 61) == 180)
+    @Test(.shows("salesforce/S10", "salesforce/R6")) func `retry delays, spacing and expected state survive a restart`()
+        throws
+    {
+        let driver = try TestDriver()
+        driver.capture(.registerDevice(.sample), at: 0)
+        try driver.exchange(at: 0, interrupted)
+        try driver.restart()
+        #expect(driver.due(at: 1) == 60)
+        try driver.exchange(at: 60, notSent)
+        #expect(driver.due(at: 61) == 180)
         #expect(SalesforceDevice.Endpoint.registration.isJournaled)
     }
 
@@ -212,89 +216,91 @@ import Testing
             (seconds: "30", due: 60), ("300", 300), ("999999", 86_400),
         ]
     )
-    func `Retry-After beats the delay and is capped`(seconds: String, due: Int) throws {
-        let bench = try Bench()
-        bench.capture(.registerDevice(.sample), at: 0)
-        try bench.exchange(at: 0, WireResponse(429, headers: [WireHeader("Retry-After", seconds)]))
-        #expect(bench.due(at: 1) == due)
-        bench.capture(.add("sports"), at: 2)
-        #expect(bench.due(at: 2) == due)
+    func `a longer Retry-After replaces the retry delay, up to one day`(seconds: String, due: Int) throws {
+        let driver = try TestDriver()
+        driver.capture(.registerDevice(.sample), at: 0)
+        try driver.exchange(at: 0, WireResponse(429, headers: [WireHeader("Retry-After", seconds)]))
+        #expect(driver.due(at: 1) == due)
+        driver.capture(.add("sports"), at: 2)
+        #expect(driver.due(at: 2) == due)
     }
 
-    @Test(.shows("salesforce/S11")) func `Retry-After of a success holds too`() throws {
-        let bench = try Bench()
-        bench.capture(.registerDevice(.sample), at: 0)
-        try bench.exchange(at: 0, WireResponse(201, headers: [WireHeader("Retry-After", "500")]))
-        bench.capture(.add("sports"), at: 1)
-        #expect(bench.due(at: 1) == 500)
-        #expect(bench.reason(at: 1) == "salesforce.closed")
+    @Test(.shows("salesforce/S11")) func `applies the Retry-After of a successful reply`() throws {
+        let driver = try TestDriver()
+        driver.capture(.registerDevice(.sample), at: 0)
+        try driver.exchange(at: 0, WireResponse(201, headers: [WireHeader("Retry-After", "500")]))
+        driver.capture(.add("sports"), at: 1)
+        #expect(driver.due(at: 1) == 500)
+        #expect(driver.reason(at: 1) == "salesforce.closed")
     }
 
-    @Test(.shows("salesforce/S12")) func `in delay mode nothing leaves before the contact key, then at once`() throws {
-        let bench = try Bench(["delayRegistrationUntilContactKeyIsSet": true])
-        bench.capture(.registerDevice(.sample), at: 0)
-        bench.capture(.add("sports"), at: 5)
-        #expect(bench.due(at: 5) == nil && bench.wait(at: 5) == FindingRow.contactKeyMissing.at())
-        bench.capture(.identify("member-1"), at: 1000)
-        #expect(bench.due(at: 1000) == 1000)
+    @Test(.shows("salesforce/S12")) func `delayed registration waits for the contact key and is then sent at once`()
+        throws
+    {
+        let driver = try TestDriver(["delayRegistrationUntilContactKeyIsSet": true])
+        driver.capture(.registerDevice(.sample), at: 0)
+        driver.capture(.add("sports"), at: 5)
+        #expect(driver.due(at: 5) == nil && driver.wait(at: 5) == FindingRow.contactKeyMissing.at())
+        driver.capture(.identify("member-1"), at: 1000)
+        #expect(driver.due(at: 1000) == 1000)
     }
 
-    @Test(.shows("salesforce/S13")) func `an accepted change shows later`() throws {
-        let bench = try Bench()
-        bench.capture(.registerDevice(.sample), at: 0)
-        let id = bench.capture(.add("sports"), at: 0)
-        try bench.exchange(at: 0)
-        #expect(bench.summary(of: id) == "accepted salesforce.visibleLater")
+    @Test(.shows("salesforce/S13")) func `reports that an accepted change becomes visible later`() throws {
+        let driver = try TestDriver()
+        driver.capture(.registerDevice(.sample), at: 0)
+        let id = driver.capture(.add("sports"), at: 0)
+        try driver.exchange(at: 0)
+        #expect(driver.summary(of: id) == "accepted salesforce.visibleLater")
     }
 
-    @Test(.shows("salesforce/S14")) func `a change in the background is warned about, facts are not`() throws {
-        let bench = try Bench()
-        bench.appState = .background
-        let change = bench.examine(.add("sports"))
+    @Test(.shows("salesforce/S14")) func `warns about changes in the background, except device facts`() throws {
+        let driver = try TestDriver()
+        driver.appState = .background
+        let change = driver.examine(.add("sports"))
         #expect(change.map(\.code) == ["salesforce.capturedInBackground"])
         #expect(change.map(\.severity) == [.warning])
-        #expect(bench.examine(.registerDevice(.sample)).isEmpty)
+        #expect(driver.examine(.registerDevice(.sample)).isEmpty)
     }
 
     @Test(
         .shows("salesforce/R5"),
         arguments: [lost, interrupted, .replied(WireResponse(500)), .replied(WireResponse(408))]
     )
-    func `after uncertain delivery nothing is suppressed`(_ outcome: Outcome) throws {
-        let bench = try Bench.registered()
-        bench.capture(.add("sports"), at: 0)
-        try bench.exchange(at: 60, outcome)
-        bench.capture(.remove("sports"), at: 61)
-        let request = try bench.exchange(at: 121)
+    func `sends the former state again after an uncertain delivery`(_ outcome: Outcome) throws {
+        let driver = try TestDriver.registered()
+        driver.capture(.add("sports"), at: 0)
+        try driver.exchange(at: 60, outcome)
+        driver.capture(.remove("sports"), at: 61)
+        let request = try driver.exchange(at: 121)
         #expect(request.json?.tags == ["ALL", "IOS"])
-        #expect(bench.pending.isEmpty)
+        #expect(driver.pending.isEmpty)
     }
 
-    @Test func `a refusal leaves no uncertain delivery`() throws {
-        let bench = try Bench.registered()
-        bench.capture(.add("sports"), at: 0)
-        try bench.exchange(at: 60, WireResponse(400))
-        bench.capture(.remove("sports"), at: 61)
-        bench.settle(at: 61)
-        #expect(bench.pending.isEmpty)
+    @Test func `a refusal does not make the vendor state uncertain`() throws {
+        let driver = try TestDriver.registered()
+        driver.capture(.add("sports"), at: 0)
+        try driver.exchange(at: 60, WireResponse(400))
+        driver.capture(.remove("sports"), at: 61)
+        driver.settle(at: 61)
+        #expect(driver.pending.isEmpty)
     }
 
-    @Test(.shows("salesforce/R3")) func `a person who asks why it waits hears of the refused token`() throws {
-        let bench = try Bench()
-        bench.capture(.registerDevice(.sample), at: 0)
-        try bench.exchange(at: 0, WireResponse(401))
-        let because = try #require(bench.wait(at: 1))
-        #expect(because.reason.contains("HTTP 401"))
-        #expect(because.remedy.contains("accessToken"))
+    @Test(.shows("salesforce/R3")) func `the reason for waiting names the refused token`() throws {
+        let driver = try TestDriver()
+        driver.capture(.registerDevice(.sample), at: 0)
+        try driver.exchange(at: 0, WireResponse(401))
+        let reason = try #require(driver.wait(at: 1))
+        #expect(reason.reason.contains("HTTP 401"))
+        #expect(reason.remedy.contains("accessToken"))
     }
 
-    @Test(.shows("salesforce/W12")) func `without device facts nothing leaves`() throws {
-        let bench = try Bench()
-        bench.capture(.identify("member-1"), at: 0)
-        #expect(bench.reason(at: 0) == "salesforce.device.factsMissing")
+    @Test(.shows("salesforce/W12")) func `sends no registration without device facts`() throws {
+        let driver = try TestDriver()
+        driver.capture(.identify("member-1"), at: 0)
+        #expect(driver.reason(at: 0) == "salesforce.device.factsMissing")
         var device = Device.sample
         device.facts?.model = " "
-        #expect(bench.words(.registerDevice(device)) == ["error salesforce.device.factBlank"])
+        #expect(driver.words(.registerDevice(device)) == ["error salesforce.device.factBlank"])
     }
 }
 
@@ -319,7 +325,7 @@ extension Device {
         change("location", "location_Enabled") { $0.allowsLocation = true },
         change("proximity", "proximity_Enabled") { $0.allowsProximity = true },
         change("push token", "device_Token") { $0.pushToken = PushToken("ff00") },
-        change("what the vendor does not ask") { $0.facts?.deviceName = "Aino's phone" },
+        change("a fact that a registration does not contain") { $0.facts?.deviceName = "Aino's phone" },
     ]
 
     private static func change(_ name: String, _ keys: String..., by change: (inout Device) -> Void) -> Change {

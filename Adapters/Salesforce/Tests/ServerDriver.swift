@@ -7,7 +7,7 @@ import PatchbaySimulation
 @testable import PatchbaySalesforce
 @testable import PatchbaySalesforceServer
 
-/// A back end before the played account.
+/// A back end connected to the simulated account.
 typealias ServerDriver = BackEnd<SalesforceServer>
 
 extension BackEnd<SalesforceServer> {

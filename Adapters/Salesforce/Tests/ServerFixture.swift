@@ -44,7 +44,8 @@ enum ServerFixture {
             settings: settings,
             samples: .init(
                 readBack: ReadRequest("rows", arguments: ["page": 2, "pageSize": 100]),
-                // The driver needs a token before the samples. Only samples that start without state show the token request.
+                // The driver needs a token before the samples. Only samples that start without state show the token
+                // request.
                 preparation: [corpus.operation(0, 0, .changeAttributes([.city: .set("Espoo")]))],
                 extras: extras
             ),
@@ -94,7 +95,7 @@ enum ServerFixture {
     /// Samples of behavior that is specific to this API.
     private static var extras: [Sample] {
         let corpus = Corpus(side: .server)
-        // Contacts of one lane, so that their rows can go together.
+        // Contacts of one lane, so that their rows can share a request.
         let people = [("c-1001", "red"), ("c-1005", "green"), ("c-1009", "blue")].enumerated().map { place, person in
             var operation = corpus.operation(
                 510,
@@ -107,11 +108,11 @@ enum ServerFixture {
         }
         let tier = Action.changeAttributes([.loyaltyTier: .set("gold"), "newsletter_reader": .set(true)])
         return [
-            Sample("salesforce-server-afresh", "Nobody has a token yet.", startsAfresh: true, [people[0]]),
-            Sample("salesforce-server-people", "A row set holds rows of several people.", people),
+            Sample("salesforce-server-afresh", "The provider has no token yet.", startsAfresh: true, [people[0]]),
+            Sample("salesforce-server-people", "A row set contains rows of several people.", people),
             Sample(
                 "salesforce-server-job",
-                "A job holds a row, is asked for, and is complete.",
+                "A job with one row is queried until it is complete.",
                 [
                     corpus.operation(
                         511,
@@ -123,7 +124,7 @@ enum ServerFixture {
             ),
             Sample(
                 "salesforce-server-job-refused",
-                "A job is complete, and one of its rows was refused.",
+                "A job completes with a refused row.",
                 isOrdinary: false,
                 [
                     corpus.operation(
@@ -136,12 +137,12 @@ enum ServerFixture {
             ),
             Sample(
                 "salesforce-server-contact",
-                "A contact is made with two attribute sets.",
+                "A request creates a contact with two attribute sets.",
                 [corpus.operation(513, 0, options: routed("contacts"), tier)]
             ),
             Sample(
                 "salesforce-server-contact-there",
-                "A contact is made, and is there already.",
+                "A request creates a contact that already exists.",
                 [
                     corpus.operation(514, 0, options: routed("contacts"), tier),
                     corpus.operation(
@@ -159,7 +160,7 @@ enum ServerFixture {
             ),
             Sample(
                 "salesforce-server-unreachable",
-                "A contact's request names none of the sets of addresses.",
+                "A request for a contact contains no attribute set with an address.",
                 isOrdinary: false,
                 [
                     corpus.operation(
@@ -172,7 +173,7 @@ enum ServerFixture {
             ),
             Sample(
                 "salesforce-server-route",
-                "An option names no route.",
+                "An option names an unknown route.",
                 isOrdinary: false,
                 [corpus.operation(516, 0, options: routed("pigeons"), tier)]
             ),

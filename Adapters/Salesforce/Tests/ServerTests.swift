@@ -14,7 +14,7 @@ import Testing
     // MARK: Tokens
 
     @Test(.shows("salesforce/V1", "salesforce/V2", "salesforce/V5"))
-    func `a token is asked for once for all lanes, and again when it has ended`() throws {
+    func `requests one token for all lanes, and another after it expires`() throws {
         let driver = try ServerDriver(["scope": "data_extensions_write"])
         for number in 1...40 { try driver.say("c-\(number)", ServerDriver.set("city", "Turku")) }
         try driver.advance(60)
@@ -30,7 +30,7 @@ import Testing
         try driver.advance(10)
         #expect(driver.sent("token").count == 1)
         try driver.advance(200)
-        #expect(driver.sent("token").count == 1, "nothing is to be sent, so nothing is asked for")
+        #expect(driver.sent("token").count == 1, "no token is requested while no request is pending")
         try driver.say("c-1", ServerDriver.set("city", "Vaasa"))
         try driver.advance(10)
         #expect(driver.sent("token").count == 2)
@@ -38,7 +38,7 @@ import Testing
     }
 
     @Test(.shows("salesforce/V3"))
-    func `after a 401 one fresh token, and after another a person has to act`() throws {
+    func `requests one new token after a 401 and suspends after a second 401`() throws {
         let driver = try ServerDriver()
         try driver.say("c-1", ServerDriver.set("city", "Turku"))
         try driver.advance(10)
@@ -59,7 +59,7 @@ import Testing
     }
 
     @Test(.shows("salesforce/V3"))
-    func `four requests with the same old token cost one fresh one`() throws {
+    func `four requests with the same refused token cause one token request`() throws {
         let driver = try ServerDriver()
         try driver.say("c-1", ServerDriver.set("city", "Turku"))
         try driver.advance(10)
@@ -72,7 +72,7 @@ import Testing
     }
 
     @Test(.shows("salesforce/V1", "salesforce/V28"))
-    func `a client that is unknown stops, a host that fails is asked again`() throws {
+    func `suspends for an unknown client and retries after a failure of the token host`() throws {
         let driver = try ServerDriver(vendor: ["clientSecret": "another"])
         driver.instead = [("/token", .status(500)), ("/token", .lost)]
         try driver.say("c-1", ServerDriver.set("city", "Turku"))
@@ -93,7 +93,7 @@ import Testing
             ("https://mc1.rest.example/?x", nil), ("https://mc1.rest.example/..", nil), ("", nil),
         ] as [(String, String?)]
     )
-    func `the REST host is the one that the token's reply names`(_ named: String, _ used: String?) throws {
+    func `uses the REST host that the token reply names`(_ named: String, _ used: String?) throws {
         let driver = try ServerDriver(["restUrl": .null], vendor: ["restUrl": .string(named.isEmpty ? "x x" : named)])
         try driver.say("c-1", ServerDriver.set("city", "Turku"))
         try driver.advance(1)
@@ -107,7 +107,7 @@ import Testing
     // MARK: Row sets
 
     @Test(.shows("salesforce/V8", "salesforce/V9", "salesforce/V11", "salesforce/V37"))
-    func `a row set holds fifty rows of as many contacts`() throws {
+    func `a row set contains at most 50 rows of 50 contacts`() throws {
         let driver = try ServerDriver(["lanes": 1])
         try driver.world.capture(
             (1...120).map { driver.operation("c-\($0)", ServerDriver.set("visits", .integer(Int64($0)))) }
@@ -121,13 +121,13 @@ import Testing
     }
 
     @Test(.shows("salesforce/V43"))
-    func `several words of one contact are one row, the last value wins`() throws {
+    func `combines changes of one contact in one row with the latest values`() throws {
         let driver = try ServerDriver()
-        let said: [Action] = [
+        let changes: [Action] = [
             ServerDriver.set("city", "Turku"), .changeAttributes(["city": .set("Oulu"), "visits": .set(7)]),
             ServerDriver.set("visits", 8), .changeTags(TagChange(add: ["sports"])),
         ]
-        let operations = said.map { driver.operation("c-1", $0) }
+        let operations = changes.map { driver.operation("c-1", $0) }
         try driver.world.capture(operations)
         try driver.advance(10)
         #expect(driver.sent("rows").count == 1)
@@ -143,7 +143,7 @@ import Testing
     }
 
     @Test(.shows("salesforce/V10"), arguments: ["refused", "hidden"])
-    func `a bad row is found, and every other gets through`(_ how: String) throws {
+    func `isolates a bad row and sends all others`(_ how: String) throws {
         let driver = try ServerDriver(["lanes": 1], vendor: ["poison": "poison"])
         if how == "hidden" {
             // Every set that contains the bad row gets status 200 with an error inside.
@@ -169,7 +169,7 @@ import Testing
     }
 
     @Test(.shows("salesforce/V31", "salesforce/V30", "salesforce/V14"))
-    func `what only a person can mend stops, and keeps everything`() throws {
+    func `suspends the provider and keeps all operations if the error needs a manual fix`() throws {
         let driver = try ServerDriver(vendor: ["dataExtensions": ["Other"]])
         let first = try driver.say("c-1", ServerDriver.set("city", "Turku"))
         try driver.advance(10)
@@ -189,7 +189,7 @@ import Testing
     // MARK: Waiting
 
     @Test(.shows("salesforce/V26"), arguments: ["header", "body"])
-    func `a Retry-After keeps every lane back, over a restart`(_ where: String) throws {
+    func `a Retry-After delays every lane and survives a restart`(_ place: String) throws {
         let driver = try ServerDriver()
         try driver.say("c-1", ServerDriver.set("city", "Turku"))
         try driver.advance(10)
@@ -197,7 +197,7 @@ import Testing
         driver.instead = [
             (
                 "/rowset",
-                `where` == "body" ? .json(429, body) : .status(429, WireHeader("Retry-After", "300"))
+                place == "body" ? .json(429, body) : .status(429, WireHeader("Retry-After", "300"))
             )
         ]
         try driver.say("c-1", ServerDriver.set("city", "Oulu"))
@@ -214,7 +214,7 @@ import Testing
     }
 
     @Test(.shows("salesforce/V27", "salesforce/V28"))
-    func `a vendor that fails is asked less often each time, by all lanes together`() throws {
+    func `all lanes share an increasing retry delay while the vendor fails`() throws {
         let driver = try ServerDriver()
         try driver.say("c-1", ServerDriver.set("city", "Turku"))
         try driver.advance(10)
@@ -230,14 +230,14 @@ import Testing
     }
 
     @Test(.shows("salesforce/V29"))
-    func `rows without an answer go again, and replace themselves`() throws {
+    func `resends rows after a lost reply`() throws {
         let driver = try ServerDriver()
         driver.instead = [("/rowset", .lost)]
-        let said = try driver.say("c-1", ServerDriver.set("city", "Turku"))
+        let id = try driver.say("c-1", ServerDriver.set("city", "Turku"))
         try driver.advance(60)
         #expect(driver.endpoints == ["token", "rows", "rows"])
         #expect(driver.rows["c-1"]?["city"] == "Turku")
-        #expect(driver.outcome(said)?.term == .accepted)
+        #expect(driver.outcome(id)?.term == .accepted)
     }
 
     // MARK: Jobs
@@ -250,14 +250,14 @@ import Testing
             "salesforce/V6"
         )
     )
-    func `a job is handed in, asked for every five seconds, and a later row of its contact waits`() throws {
+    func `queries a job every five seconds and holds back later rows of its contacts`() throws {
         let driver = try ServerDriver(["route": "asyncRows", "lanes": 1])
         let first = try driver.say("c-1", ServerDriver.set("visits", 7))
         try driver.advance(1)
         let later = try driver.say("c-1", ServerDriver.set("visits", 8))
         let other = try driver.say("c-2", ServerDriver.set("visits", 9))
         try driver.advance(2)
-        // The job of another contact is handed in meanwhile.
+        // The job of another contact is started meanwhile.
         #expect(driver.endpoints == ["token", "asyncRows", "asyncRows"])
         #expect(driver.sent("asyncRows")[0].request.json == ["items": [["ContactKey": "c-1", "visits": "7"]]])
         #expect(driver.sent("asyncRows")[1].request.json == ["items": [["ContactKey": "c-2", "visits": "9"]]])
@@ -271,7 +271,7 @@ import Testing
     }
 
     @Test(.shows("salesforce/V16"))
-    func `a job with errors gives each row its verdict, page by page`() throws {
+    func `reads the results of a job with errors page by page, one verdict per row`() throws {
         let driver = try ServerDriver(["route": "asyncRows", "lanes": 1], vendor: ["poison": "poison"])
         let operations = (1...120).map { number in
             driver.operation("c-\(number)", ServerDriver.set("city", number % 60 == 7 ? "poison" : "Turku"))
@@ -289,7 +289,7 @@ import Testing
     }
 
     @Test(.shows("salesforce/V16"))
-    func `results that are not one for each row send the rows again in halves`() throws {
+    func `resends the rows of a job in halves if its results do not match the rows`() throws {
         let driver = try ServerDriver(["route": "asyncRows", "lanes": 1], vendor: ["poison": "poison"])
         let vendor = driver.vendor
         driver.world.network = { sent in
@@ -311,7 +311,7 @@ import Testing
     }
 
     @Test(.shows("salesforce/V17"))
-    func `a job has so many rows and bytes, and a larger row goes alone`() throws {
+    func `limits a job by rows and bytes and sends a larger row alone`() throws {
         let driver = try ServerDriver(["route": "asyncRows", "lanes": 1, "bytesPerJob": 2_000, "rowsPerJob": 10])
         let long = String(repeating: "x", count: 3_000)
         try driver.world.capture(
@@ -329,7 +329,7 @@ import Testing
         }
         #expect(jobs.allSatisfy { $0.0 <= 10 && ($0.1 <= 2_000 || $0.0 == 1) })
         #expect(jobs.contains { $0.1 > 2_000 })
-        // The limit of bytes to the byte: one row more would not fit.
+        // The size limit is exact: one more row would exceed it.
         let small = try ServerDriver(["route": "asyncRows", "lanes": 1, "bytesPerJob": 1_000])
         try small.world.capture((10...99).map { small.operation("c-\($0)", ServerDriver.set("city", "Turku")) })
         try small.advance(120)
@@ -339,7 +339,7 @@ import Testing
     }
 
     @Test(.shows("salesforce/V46"))
-    func `a job that the vendor forgot goes again, and is given up in the end`() throws {
+    func `repeats a job that the vendor lost and rejects it after three losses`() throws {
         let unknown = Outcome.json(
             200,
             ["resultMessages": [["resultClass": "Error", "resultCode": "AsyncRequestStatusNotFound"]]]
@@ -359,7 +359,7 @@ import Testing
     // MARK: Contacts, events, deletions
 
     @Test(.shows("salesforce/V18", "salesforce/V19", "salesforce/V20"))
-    func `a contact is created, and changed where it is there`() throws {
+    func `creates a contact, or updates it if it exists`() throws {
         let driver = try ServerDriver(["route": "contacts"])
         let tier = Action.changeAttributes([.loyaltyTier: .set("gold"), "newsletter_reader": .set(true)])
         let first = try driver.say("c-1", tier)
@@ -377,7 +377,7 @@ import Testing
         #expect(other.outcome(third)?.term == .accepted)
         let nowhere = try other.say("c-2", .changeAttributes([.loyaltyTier: .set("gold")]))
         #expect(other.outcome(nowhere)?.finding?.code == "salesforce.server.sets.channel")
-        // Neither request fits: that is final.
+        // If neither request fits, the operation is rejected.
         let lost = try ServerDriver(["route": "contacts"])
         lost.instead = [("/contacts", .status(409)), ("/contacts", .status(404))]
         let fourth = try lost.say("c-1", tier)
@@ -387,7 +387,7 @@ import Testing
     }
 
     @Test(.shows("salesforce/V19"))
-    func `an operation that does not say where its contact can be reached bears it as an option`() throws {
+    func `takes the contact's address from an option if the operation has none`() throws {
         let driver = try ServerDriver(["route": "contacts"])
         let address: JSONObject = ["address": ["Email Addresses / Email Address": "aino@example.com"]]
         let tier = driver.operation("c-1", .changeAttributes([.loyaltyTier: .set("gold")]), address)
@@ -401,12 +401,12 @@ import Testing
             ]
         )
         // Values of operations take precedence over the option `address`, regardless of their order.
-        let said = driver.operation("c-1", .identify([Identifier(.email, "a.virta@example.com")]))
+        let email = driver.operation("c-1", .identify([Identifier(.email, "a.virta@example.com")]))
         let silver = driver.operation("c-1", .changeAttributes([.loyaltyTier: .set("silver")]), address)
-        try driver.world.capture([said, silver])
+        try driver.world.capture([email, silver])
         try driver.advance(10)
         #expect(driver.endpoints.suffix(2) == ["createContact", "updateContact"])
-        #expect([said, silver].map { driver.outcome($0.id)?.term } == [.accepted, .accepted])
+        #expect([email, silver].map { driver.outcome($0.id)?.term } == [.accepted, .accepted])
         #expect(driver.account.contacts["c-1"]?["Email Addresses/Email Address"] == "a.virta@example.com")
         let others: [JSONValue] = [
             "aino@example.com", ["Shop/Tier": "gold"], ["Email Addresses": "x"],
@@ -433,7 +433,7 @@ import Testing
     }
 
     @Test(.shows("salesforce/V19", "salesforce/V42"))
-    func `what is left of a contact is told by its sets' attributes`() throws {
+    func `derives a contact from the attributes of its sets`() throws {
         let names: JSONObject = [
             "identifier.email": "Email Addresses/Email Address", "given_name": "Email Addresses /Given",
             "tag.sports": "Email Addresses/Sports", "subscription.sms.news": "Email Addresses/Sms News",
@@ -469,7 +469,7 @@ import Testing
     }
 
     @Test(.shows("salesforce/V21"))
-    func `a yes that says no inside is no yes`() throws {
+    func `rejects a successful status with errors in the body`() throws {
         let driver = try ServerDriver(["route": "contacts"])
         driver.instead = [("/contacts", .json(200, ["operationStatus": "Error", "hasErrors": true]))]
         let first = try driver.say("c-1", ServerDriver.set("newsletter_reader", true))
@@ -478,7 +478,7 @@ import Testing
     }
 
     @Test(.shows("salesforce/V23", "salesforce/V24", "salesforce/V25"))
-    func `an event leaves once, also where nobody knows what became of it`() throws {
+    func `sends an event once, even if its delivery is uncertain`() throws {
         let driver = try ServerDriver()
         let order = Action.track(.custom(name: "Order Placed", attributes: ["total": "49.90", "items": 3]))
         let first = try driver.say("c-1", order)
@@ -510,7 +510,7 @@ import Testing
     }
 
     @Test(.shows("salesforce/V22", "salesforce/V44"))
-    func `contacts are forgotten together, and only a clear word ends it`() throws {
+    func `deletes contacts together and completes only on a clear reply`() throws {
         let driver = try ServerDriver(["lanes": 1])
         for number in 1...3 { try driver.say("c-\(number)", ServerDriver.set("city", "Turku")) }
         try driver.advance(10)
@@ -533,7 +533,7 @@ import Testing
     }
 
     @Test(.shows("salesforce/V9", "salesforce/V18", "salesforce/V22"))
-    func `contacts whose keys look alike stay two`() throws {
+    func `distinguishes contacts with canonically equivalent keys`() throws {
         let driver = try ServerDriver(["lanes": 1])
         let keys: [JSONValue] = ["Zo\u{EB}", "Zoe\u{308}"]
         func say(_ action: Action, route: String? = nil) throws {
@@ -558,7 +558,7 @@ import Testing
     // MARK: Reading
 
     @Test(.shows("salesforce/V34"))
-    func `rows are read page by page, while rows wait`() throws {
+    func `reads rows page by page`() throws {
         let driver = try ServerDriver()
         try driver.world.capture((10...34).map { driver.operation("c-\($0)", ServerDriver.set("city", "Turku")) })
         try driver.advance(10)
@@ -583,19 +583,19 @@ import Testing
         }
     }
 
-    @Test func `a question that has not left is not asked any more when its person wants to be forgotten`() throws {
+    @Test func `drops an unsent query when its person is erased`() throws {
         let driver = try ServerDriver()
-        let question = try driver.ask("c-1", ReadRequest("rows"))
+        let query = try driver.ask("c-1", ReadRequest("rows"))
         try driver.say("c-1", .erase)
         try driver.advance(60)
         #expect(driver.endpoints == ["token", "deleteContacts"])
-        #expect(driver.outcome(question)?.term == .dropped)
+        #expect(driver.outcome(query)?.term == .dropped)
     }
 
     // MARK: Settings and values
 
     @Test(.shows("salesforce/V7", "salesforce/V19"))
-    func `settings that do not fit together are all found`() throws {
+    func `reports all conflicting settings at once`() throws {
         let error = #expect(throws: SettingsError.self) {
             try ServerFixture.adapter([
                 "dataExtension": .null, "attributeNames": ["a": "Same", "b": "same", "c": "contactkey"],
@@ -615,7 +615,7 @@ import Testing
     }
 
     @Test(.shows("salesforce/V35", "salesforce/V38", "salesforce/V39", "salesforce/V42"))
-    func `what a column can't hold stays out, and the rest goes`() throws {
+    func `omits values that a column cannot store and sends the others`() throws {
         let driver = try ServerDriver(["columns": ["City", "Visits", "Since"], "unset": "null"])
         let rest = try driver.say(
             "c-1",
@@ -646,7 +646,7 @@ import Testing
     }
 
     @Test(.shows("salesforce/V40", "salesforce/V41", "salesforce/V45"))
-    func `tags and subscriptions are columns, and unknown is neither yes nor no`() throws {
+    func `writes tags and subscriptions as columns and rejects the state unknown`() throws {
         let driver = try ServerDriver()
         try driver.say("c-1", .changeTags(TagChange(replace: ["gold"])))
         try driver.say(
@@ -672,7 +672,7 @@ import Testing
         }
     }
 
-    @Test(.shows("salesforce/V9")) func `more columns than the vendor advises are named`() throws {
+    @Test(.shows("salesforce/V9")) func `warns about more than 50 columns`() throws {
         let driver = try ServerDriver(["columns": []])
         func codes(_ count: Int) -> [String] {
             let changes = (1...count).map {
@@ -686,7 +686,7 @@ import Testing
     }
 
     @Test(.shows("salesforce/V32", "salesforce/V33"))
-    func `requests leave at the vendor's rate, refusals are final, and a web page is no answer`() throws {
+    func `limits the request rate, retries after a web page and rejects refused rows`() throws {
         let driver = try ServerDriver()
         #expect(SalesforceServer.descriptor.delivery.rate == Rate(2500, per: .seconds(60)))
         driver.instead = [

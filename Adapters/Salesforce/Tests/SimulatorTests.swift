@@ -11,7 +11,7 @@ import Testing
 @Suite("Salesforce simulator") struct SimulatorTests {
     private static let device = "6B0C7E51-2F6D-4D0B-9A51-0E5E7B1C9D22"
 
-    /// A host with its state, at a time.
+    /// The simulated host with its state.
     private struct Host {
         var simulator: SalesforceSimulator
         var state: SalesforceAccount
@@ -23,15 +23,15 @@ import Testing
 
         @discardableResult
         mutating func send(_ request: WireRequest, at seconds: Int = 0) -> WireResponse {
-            simulator.respond(to: request, state: &state, now: Bench.at(seconds))
+            simulator.respond(to: request, state: &state, now: TestDriver.at(seconds))
         }
     }
 
     private func registration(_ actions: Action...) throws -> WireRequest {
-        let bench = try Bench()
-        bench.capture(.registerDevice(.sample), at: 0)
-        for action in actions { bench.capture(action, at: 0) }
-        return try bench.transmission(at: 0).request
+        let driver = try TestDriver()
+        driver.capture(.registerDevice(.sample), at: 0)
+        for action in actions { driver.capture(action, at: 0) }
+        return try driver.transmission(at: 0).request
     }
 
     private func changed(_ request: WireRequest, _ change: (inout JSONObject) -> Void) throws -> WireRequest {
@@ -42,7 +42,7 @@ import Testing
         return copy
     }
 
-    @Test func `the adapter's registration is processed`() throws {
+    @Test func `processes the adapter's registration`() throws {
         var host = try Host(["accessToken": "q1w2e3r4t5y6u7i8o9p0zxcv"])
         let reply = host.send(try registration(.identify("member-1"), .set("tier", "gold"), .add("sports")))
         #expect(reply.status == 201)
@@ -68,7 +68,7 @@ import Testing
             ("registrationDateUtc", "2031-03-09T07:05:11Z"),
         ] as [(String, JSONValue)]
     )
-    func `a wrong shape is received and refused later`(name: String, value: JSONValue) throws {
+    func `accepts a malformed registration and refuses it later`(name: String, value: JSONValue) throws {
         var host = try Host()
         host.send(try registration())
         let reply = host.send(try changed(registration()) { $0[name] = value }, at: 100)
@@ -80,7 +80,7 @@ import Testing
         #expect(device.registration?["timeZone"] == "7200")
     }
 
-    @Test func `a missing required field makes the device inactive, an unknown one does not matter`() throws {
+    @Test func `a missing required field makes the device inactive; an unknown field has no effect`() throws {
         var host = try Host()
         host.send(try changed(registration()) { $0["future"] = [1, 2] })
         #expect(host.state.device(Self.device)?.isActive == true)
@@ -88,7 +88,7 @@ import Testing
         #expect(host.state.device(Self.device)?.isActive == false)
     }
 
-    @Test func `an undefined attribute is refused after the 201`() throws {
+    @Test func `refuses an undefined attribute after the 201`() throws {
         var host = try Host(["accountAttributes": ["tier"]])
         #expect(host.send(try registration(.set("tier", "gold"))).status == 201)
         #expect(host.send(try registration(.set("Tier", "gold")), at: 60).status == 201)
@@ -98,14 +98,17 @@ import Testing
         #expect(host.state.violations == [])
     }
 
-    @Test(arguments: [(59, 1), (60, 0)]) func `twice in a minute is a violation`(second: Int, count: Int) throws {
+    @Test(arguments: [(59, 1), (60, 0)]) func `records a violation for two registrations within a minute`(
+        second: Int,
+        count: Int
+    ) throws {
         var host = try Host()
         host.send(try registration())
         host.send(try registration(), at: second)
         #expect(host.state.violations.count == count)
     }
 
-    @Test func `bad requests are answered as documented`() throws {
+    @Test func `answers bad requests with the documented status`() throws {
         var host = try Host(["applicationId": "c0a1b2d3-4e5f-4a6b-8c7d-9e0f1a2b3c4d"])
         let good = try registration()
         func with(_ change: (inout WireRequest) -> Void) -> WireRequest {
@@ -131,7 +134,7 @@ import Testing
         #expect(requests.map { host.send($0.0).status } == requests.map(\.1))
     }
 
-    @Test func `contacts without devices are told`() throws {
+    @Test func `reports contacts without devices`() throws {
         var host = try Host()
         host.send(try registration())
         host.send(try registration(.identify("member-1")), at: 60)
@@ -141,14 +144,14 @@ import Testing
         #expect(host.state.device(Self.device)?.changes.last?.keys == ["subscriberKey"])
     }
 
-    @Test func `events need the token, and repeats are noticed`() throws {
+    @Test func `requires the subscriber token for events and counts repeated events`() throws {
         var host = try Host()
-        let bench = try Bench()
-        bench.capture(.registerDevice(.sample), at: 0)
-        let reply = host.send(try bench.transmission(at: 0).request)
-        try bench.exchange(at: 0, reply)
-        bench.capture(.track(.custom(name: "Order Placed", attributes: ["total": 49])), at: 1)
-        let request = try bench.transmission(at: 1).request
+        let driver = try TestDriver()
+        driver.capture(.registerDevice(.sample), at: 0)
+        let reply = host.send(try driver.transmission(at: 0).request)
+        try driver.exchange(at: 0, reply)
+        driver.capture(.track(.custom(name: "Order Placed", attributes: ["total": 49])), at: 1)
+        let request = try driver.transmission(at: 1).request
         var bare = request
         bare.headers.removeAll { $0.name == "X-Subscriber-Token" }
         #expect(host.send(bare).status == 401)
@@ -160,28 +163,28 @@ import Testing
         #expect(host.state.violations == [])
     }
 
-    @Test func `a registration shows a quarter of an hour later, one after the other`() throws {
+    @Test func `registrations become visible in order after 15 minutes`() throws {
         var host = try Host()
         host.send(try registration(.set("tier", "silver")))
         host.send(try registration(.set("tier", "gold")), at: 60)
         host.send(try registration(.set("tier", "black")), at: 900)
         let device = try #require(host.state.device(Self.device))
-        func shown(_ seconds: Int) -> [String]? { device.visible(at: Bench.at(seconds))?.pairs }
+        func shown(_ seconds: Int) -> [String]? { device.visible(at: TestDriver.at(seconds))?.pairs }
         #expect(device.registration?.pairs == ["tier=black"])
         #expect(
             [900, 959, 960, 1799, 1800].map { shown($0) }
                 == ["silver", "silver", "gold", "gold", "black"].map { ["tier=\($0)"] }
         )
         #expect(device.spreading.count == 2)
-        var hasty = try Host(["propagation": 0])
-        hasty.send(try registration(.set("tier", "silver")))
-        #expect(hasty.state.device(Self.device)?.visible(at: Bench.at(0))?.pairs == ["tier=silver"])
-        var patient = try Host()
-        patient.send(try registration())
-        #expect(patient.state.device(Self.device)?.visible(at: Bench.at(899)) == nil)
+        var immediate = try Host(["propagation": 0])
+        immediate.send(try registration(.set("tier", "silver")))
+        #expect(immediate.state.device(Self.device)?.visible(at: TestDriver.at(0))?.pairs == ["tier=silver"])
+        var delayed = try Host()
+        delayed.send(try registration())
+        #expect(delayed.state.device(Self.device)?.visible(at: TestDriver.at(899)) == nil)
     }
 
-    @Test func `a device without a key takes the contact of its push token`() throws {
+    @Test func `a device without a contact key belongs to the contact of its push token`() throws {
         var host = try Host()
         host.send(try registration(.identify("member-1")))
         let other = try changed(registration()) { $0["deviceID"] = "00000000-2F6D-4D0B-9A51-0E5E7B1C9D22" }
@@ -194,14 +197,14 @@ import Testing
         #expect(host.state.contacts == ["invented-00000000-2f6d-4d0b-9a51-0e5e7b1c9d23", "member-1"])
     }
 
-    @Test func `what a registration leaves out keeps its value, a blank empties it`() throws {
+    @Test func `keeps omitted attributes and clears blank ones`() throws {
         var host = try Host()
         host.send(try registration(.set("tier", "gold"), .set("city", "Turku")))
         host.send(try registration(.set("city", "")), at: 60)
         #expect(host.state.device(Self.device)?.attributes == ["tier": "gold", "city": ""])
     }
 
-    @Test func `the newer of opt-in and opt-out counts`() throws {
+    @Test func `the newer of opt-in and opt-out applies`() throws {
         var host = try Host()
         let on = try registration()
         let off = try registration(.push(.unsubscribed))
@@ -211,43 +214,43 @@ import Testing
             reachable.append(host.state.device(Self.device)?.isReachable)
         }
         #expect(reachable == [true, false, false, true])
-        #expect(host.state.device(Self.device)?.optedOutAt == Bench.at(60))
-        #expect(host.state.device(Self.device)?.optedInAt == Bench.at(180))
+        #expect(host.state.device(Self.device)?.optedOutAt == TestDriver.at(60))
+        #expect(host.state.device(Self.device)?.optedInAt == TestDriver.at(180))
     }
 
-    @Test func `a subscriber token ends, and the adapter comes by another`() throws {
+    @Test func `the adapter renews an expired subscriber token`() throws {
         var host = try Host(["tokenLifetime": 100_000])
-        let bench = try Bench()
-        bench.capture(.registerDevice(.sample), at: 0)
+        let driver = try TestDriver()
+        driver.capture(.registerDevice(.sample), at: 0)
         func exchange(at seconds: Int) throws -> WireResponse {
-            let reply = host.send(try bench.transmission(at: seconds).request, at: seconds)
-            try bench.exchange(at: seconds, reply)
+            let reply = host.send(try driver.transmission(at: seconds).request, at: seconds)
+            try driver.exchange(at: seconds, reply)
             return reply
         }
         #expect(try exchange(at: 0).status == 201)
-        bench.capture(.track(.custom(name: "Order Placed")), at: 99)
+        driver.capture(.track(.custom(name: "Order Placed")), at: 99)
         #expect(try exchange(at: 99).status == 201)
-        bench.capture(.track(.custom(name: "Order Placed")), at: 100)
+        driver.capture(.track(.custom(name: "Order Placed")), at: 100)
         #expect(try exchange(at: 100).status == 401)
         #expect(try exchange(at: 160).status == 201)
         #expect(try exchange(at: 160).status == 201)
         let device = try #require(host.state.device(Self.device))
-        #expect(device.events.count == 2 && device.received == 2 && bench.pending.isEmpty)
+        #expect(device.events.count == 2 && device.received == 2 && driver.pending.isEmpty)
         #expect(host.state.violations == [])
     }
 
     @Test func `an event that the account does not define has no effect`() throws {
         var host = try Host(["accountEvents": ["Order Placed"]])
-        let bench = try Bench()
-        bench.capture(.registerDevice(.sample), at: 0)
-        try bench.exchange(at: 0, host.send(try bench.transmission(at: 0).request))
-        for name in ["order placed", "Other"] { bench.capture(.track(.custom(name: name)), at: 1) }
-        #expect(host.send(try bench.transmission(at: 1).request, at: 1).status == 201)
+        let driver = try TestDriver()
+        driver.capture(.registerDevice(.sample), at: 0)
+        try driver.exchange(at: 0, host.send(try driver.transmission(at: 0).request))
+        for name in ["order placed", "Other"] { driver.capture(.track(.custom(name: name)), at: 1) }
+        #expect(host.send(try driver.transmission(at: 1).request, at: 1).status == 201)
         let device = try #require(host.state.device(Self.device))
         #expect(device.events.map(\.name) == ["order placed"] && device.undefinedEvents == 1)
     }
 
-    @Test func `the state survives storage`() throws {
+    @Test func `the account state survives encoding and decoding`() throws {
         var host = try Host()
         host.send(try registration(.identify("member-1")))
         let data = try JSONEncoder().encode(host.state)

@@ -10,7 +10,7 @@ import Testing
     struct Row: Sendable, CustomTestStringConvertible {
         let testDescription: String
         let actions: [Action]
-        /// The places of the actions that are superseded.
+        /// The indices of the superseded actions.
         let superseded: [Int]
 
         init(_ name: String, _ actions: [Action], _ superseded: [Int] = []) {
@@ -39,44 +39,45 @@ import Testing
     }
 
     @Test(.shows("salesforce/S15"), arguments: Row.all)
-    func `what a later change replaces whole is superseded, and what is left says the same`(_ row: Row) throws {
-        let (bench, without) = (try Bench.registered([:], .add("music")), try Bench.registered([:], .add("music")))
-        let ids = row.actions.map { bench.capture($0, at: 10) }
+    func `supersedes completely replaced changes without altering the request`(_ row: Row) throws {
+        let (driver, without) = (
+            try TestDriver.registered([:], .add("music")), try TestDriver.registered([:], .add("music"))
+        )
+        let ids = row.actions.map { driver.capture($0, at: 10) }
         for (place, action) in row.actions.enumerated() where !row.superseded.contains(place) {
             without.capture(action, at: 10)
         }
-        let bodies = [try bench.exchange(at: 70).body, try without.exchange(at: 70).body]
+        let bodies = [try driver.exchange(at: 70).body, try without.exchange(at: 70).body]
         #expect(bodies[0] == bodies[1])
         for (place, id) in ids.enumerated() {
-            let isSuperseded = bench.summary(of: id)?.hasPrefix("superseded by") == true
+            let isSuperseded = driver.summary(of: id)?.hasPrefix("superseded by") == true
             #expect(isSuperseded == row.superseded.contains(place), "\(place)")
         }
     }
 
-    @Test(.shows("salesforce/S15")) func `the last change is the one that is named`() throws {
-        let bench = try Bench.registered()
-        let ids = (0..<3).map { bench.capture(.set("tier", .integer($0)), at: 10) }
-        try bench.exchange(at: 70)
-        #expect(bench.summary(of: ids[0]) == "superseded by \(ids[2].rawValue)")
-        #expect(bench.summary(of: ids[1]) == "superseded by \(ids[2].rawValue)")
+    @Test(.shows("salesforce/S15")) func `names the last change as the replacement`() throws {
+        let driver = try TestDriver.registered()
+        let ids = (0..<3).map { driver.capture(.set("tier", .integer($0)), at: 10) }
+        try driver.exchange(at: 70)
+        #expect(driver.summary(of: ids[0]) == "superseded by \(ids[2].rawValue)")
+        #expect(driver.summary(of: ids[1]) == "superseded by \(ids[2].rawValue)")
     }
 
-    @Test(.shows("salesforce/D3")) func `what waits when an erasure is captured ends with it and is never sent`() throws
-    {
-        let bench = try Bench.registered()
-        let ids = [Action.set("tier", "gold"), .add("x"), .push(.unsubscribed)].map { bench.capture($0, at: 10) }
-        bench.capture(.erase, at: 10)
-        let body = try bench.exchange(at: 70).json
+    @Test(.shows("salesforce/D3")) func `an erasure completes pending changes without sending them`() throws {
+        let driver = try TestDriver.registered()
+        let ids = [Action.set("tier", "gold"), .add("x"), .push(.unsubscribed)].map { driver.capture($0, at: 10) }
+        driver.capture(.erase, at: 10)
+        let body = try driver.exchange(at: 70).json
         #expect(body?.pairs == [] && body?.tags == ["ALL", "IOS"] && body?["push_Enabled"] == false)
-        #expect(ids.map { bench.summary(of: $0) } == ids.map { _ in "erased" })
+        #expect(ids.map { driver.summary(of: $0) } == ids.map { _ in "erased" })
     }
 
     @Test func `a signed string keeps its operation from being superseded`() throws {
-        let bench = try Bench.registered()
-        let id = bench.capture(.set("tier", "gold"), at: 10, options: ["signedString": "opaque"])
-        bench.capture(.set("tier", "silver"), at: 10)
-        #expect(try bench.exchange(at: 70).json?["signedString"] == "opaque")
-        #expect(bench.summary(of: id) == "accepted salesforce.visibleLater")
+        let driver = try TestDriver.registered()
+        let id = driver.capture(.set("tier", "gold"), at: 10, options: ["signedString": "opaque"])
+        driver.capture(.set("tier", "silver"), at: 10)
+        #expect(try driver.exchange(at: 70).json?["signedString"] == "opaque")
+        #expect(driver.summary(of: id) == "accepted salesforce.visibleLater")
     }
 }
 

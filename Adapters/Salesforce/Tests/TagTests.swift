@@ -8,15 +8,15 @@ import Testing
 
 @Suite("Salesforce tags and subscriptions") struct TagTests {
     private func tags(_ settings: JSONObject = [:], _ actions: Action...) throws -> [String] {
-        let bench = try Bench(settings)
-        bench.capture(.registerDevice(.sample), at: 0)
-        for action in actions { bench.capture(action, at: 0) }
-        return try bench.body(at: 0).tags
+        let driver = try TestDriver(settings)
+        driver.capture(.registerDevice(.sample), at: 0)
+        for action in actions { driver.capture(action, at: 0) }
+        return try driver.body(at: 0).tags
     }
 
     @Test(.shows("salesforce/T5", "salesforce/T11", "salesforce/T2", "salesforce/W18"))
-    func `tags are trimmed and sorted with the automatic ones`() throws {
-        #expect(try tags([:], .add(" weather ", "sports")) == ["ALL", "IOS", "sports", "weather"])
+    func `trims tags and sorts them with the automatic ones`() throws {
+        #expect(try tags([:], .add(" theatre ", "sports")) == ["ALL", "IOS", "sports", "theatre"])
         #expect(try tags(["debug": true], .add("DISCOUNT")) == ["ALL", "DEBUG", "DISCOUNT", "IOS"])
     }
 
@@ -26,48 +26,48 @@ import Testing
         #expect(try tags([:], .registerDevice(device)) == ["ALL", "Android"])
     }
 
-    @Test(.shows("salesforce/T3")) func `tags are a set`() throws {
+    @Test(.shows("salesforce/T3")) func `sends each tag once`() throws {
         #expect(try tags([:], .add("sports", "sports"), .add("sports")) == ["ALL", "IOS", "sports"])
     }
 
-    @Test(.shows("salesforce/T4")) func `the last spelling wins`() throws {
+    @Test(.shows("salesforce/T4")) func `the last spelling of a tag applies`() throws {
         #expect(try tags([:], .add("Sports"), .add("SPORTS")) == ["ALL", "IOS", "SPORTS"])
         #expect(try tags([:], .add("Sports"), .remove("sports")) == ["ALL", "IOS"])
         let exact: JSONObject = ["tagsIgnoreCase": false]
         #expect(try tags(exact, .add("Sports"), .add("SPORTS")) == ["ALL", "IOS", "SPORTS", "Sports"])
     }
 
-    @Test(.shows("salesforce/T1"), arguments: ["", "  ", "\n"]) func `a blank tag is refused`(_ tag: String) throws {
-        #expect(try Bench().words(.add(PatchbayModel.Tag(rawValue: tag))) == ["error salesforce.tag.blank"])
+    @Test(.shows("salesforce/T1"), arguments: ["", "  ", "\n"]) func `rejects a blank tag`(_ tag: String) throws {
+        #expect(try TestDriver().words(.add(PatchbayModel.Tag(rawValue: tag))) == ["error salesforce.tag.blank"])
     }
 
     @Test(.shows("salesforce/T6"), arguments: ["ALL", "ios", "Debug", "Android"])
     func `an automatic tag can be neither added nor removed`(_ tag: String) throws {
         let tag = PatchbayModel.Tag(rawValue: tag)
-        #expect(try Bench().words(.add(tag)) == ["error salesforce.tag.reserved"])
+        #expect(try TestDriver().words(.add(tag)) == ["error salesforce.tag.reserved"])
         #expect(
-            try Bench().words(.changeTags(TagChange(add: ["sports"], remove: [tag]))) == [
+            try TestDriver().words(.changeTags(TagChange(add: ["sports"], remove: [tag]))) == [
                 "warning salesforce.tag.reserved"
             ]
         )
-        #expect(try Bench().words(.changeTags(TagChange(replace: [tag]))) == ["error salesforce.tag.reserved"])
+        #expect(try TestDriver().words(.changeTags(TagChange(replace: [tag]))) == ["error salesforce.tag.reserved"])
         #expect(try tags([:], .changeTags(TagChange(add: ["sports"], remove: [tag]))) == ["ALL", "IOS", "sports"])
     }
 
     @Test(.shows("salesforce/T7")) func `removing all tags keeps the automatic ones`() throws {
         #expect(try tags([:], .add("sports"), .changeTags(TagChange(replace: []))) == ["ALL", "IOS"])
-        #expect(try Bench().words(.changeTags(TagChange(replace: []))).isEmpty)
-        #expect(try Bench().words(.changeTags(TagChange())) == ["error salesforce.tags.empty"])
+        #expect(try TestDriver().words(.changeTags(TagChange(replace: []))).isEmpty)
+        #expect(try TestDriver().words(.changeTags(TagChange())) == ["error salesforce.tags.empty"])
     }
 
     @Test(.shows("salesforce/T8")) func `removing an absent tag sends nothing`() throws {
-        let bench = try Bench.registered([:], .add("sports"))
-        bench.capture(.remove("music"), at: 1)
-        bench.settle(at: 1)
-        #expect(bench.pending.isEmpty)
+        let driver = try TestDriver.registered([:], .add("sports"))
+        driver.capture(.remove("music"), at: 1)
+        driver.settle(at: 1)
+        #expect(driver.pending.isEmpty)
     }
 
-    @Test func `removing comes before adding`() throws {
+    @Test func `applies removals before additions`() throws {
         #expect(try tags([:], .changeTags(TagChange(add: ["a"], remove: ["a"]))) == ["ALL", "IOS", "a"])
     }
 
@@ -78,42 +78,44 @@ import Testing
             (.unknown, false, false),
         ]
     )
-    func `the push subscription is one switch`(state: Subscription.State, isOn: Bool, hasToken: Bool) throws {
-        let bench = try Bench()
-        bench.capture(.registerDevice(.sample), at: 0)
-        bench.capture(.push(state), at: 0)
-        let body = try bench.body(at: 0)
+    func `maps the push subscription to push_Enabled`(state: Subscription.State, isOn: Bool, hasToken: Bool) throws {
+        let driver = try TestDriver()
+        driver.capture(.registerDevice(.sample), at: 0)
+        driver.capture(.push(state), at: 0)
+        let body = try driver.body(at: 0)
         #expect(body["push_Enabled"] == .bool(isOn))
         #expect((body["device_Token"] != nil) == hasToken)
     }
 
-    @Test func `a refused permission wins over a subscription`() throws {
-        let bench = try Bench()
+    @Test func `a missing push permission overrides an opt-in`() throws {
+        let driver = try TestDriver()
         var device = Device.sample
         device.allowsPush = false
-        bench.capture(.registerDevice(device), at: 0)
-        bench.capture(.push(.subscribed), at: 0)
-        #expect(try bench.body(at: 0)["push_Enabled"] == false)
+        driver.capture(.registerDevice(device), at: 0)
+        driver.capture(.push(.subscribed), at: 0)
+        #expect(try driver.body(at: 0)["push_Enabled"] == false)
     }
 
-    @Test(.shows("salesforce/D5")) func `a topic of push is a tag`() throws {
-        #expect(try tags([:], .push(.subscribed, topic: "weather")) == ["ALL", "IOS", "weather"])
-        #expect(try tags([:], .add("weather"), .push(.unsubscribed, topic: "weather")) == ["ALL", "IOS"])
-        #expect(try Bench().words(.push(.subscribed, topic: "weather")) == ["note salesforce.subscription.topic"])
-        #expect(try Bench().words(.push(.subscribed, topic: "IOS")) == ["error salesforce.tag.reserved"])
+    @Test(.shows("salesforce/D5")) func `writes a push topic as a tag`() throws {
+        #expect(try tags([:], .push(.subscribed, topic: "theatre")) == ["ALL", "IOS", "theatre"])
+        #expect(try tags([:], .add("theatre"), .push(.unsubscribed, topic: "theatre")) == ["ALL", "IOS"])
+        #expect(try TestDriver().words(.push(.subscribed, topic: "theatre")) == ["note salesforce.subscription.topic"])
+        #expect(try TestDriver().words(.push(.subscribed, topic: "IOS")) == ["error salesforce.tag.reserved"])
     }
 
-    @Test(arguments: [Channel.email, .sms, .inApp, "whatsapp"]) func `other channels are refused`(_ channel: Channel)
+    @Test(arguments: [Channel.email, .sms, .inApp, "whatsapp"]) func `rejects subscriptions of other channels`(
+        _ channel: Channel
+    )
         throws
     {
-        let words = try Bench().words(.changeSubscription(Subscription(channel: channel, state: .subscribed)))
+        let words = try TestDriver().words(.changeSubscription(Subscription(channel: channel, state: .subscribed)))
         #expect(words == ["error salesforce.subscription.channel"])
     }
 
-    @Test func `what a switch can't say is warned about`() throws {
+    @Test func `warns about subscription details that a registration cannot contain`() throws {
         let rich = Subscription(channel: .push, state: .suspended, source: "checkout")
         #expect(
-            try Bench().words(.changeSubscription(rich)) == [
+            try TestDriver().words(.changeSubscription(rich)) == [
                 "warning salesforce.subscription.suspended", "warning salesforce.subscription.details",
             ]
         )

@@ -21,13 +21,13 @@ import Testing
             "salesforce/W26"
         )
     )
-    func `a registration is one whole record`() throws {
-        let bench = try Bench()
-        bench.capture(.registerDevice(.sample), at: 0)
-        bench.capture(.identify("member-480013"), at: 0)
-        bench.capture(.changeAttributes(["LoyaltyTier": .set("silver"), "HomeStore": .set("")]), at: 0)
-        bench.capture(.add("weather", "sports"), at: 0)
-        let request = try bench.transmission(at: 0).request
+    func `encodes a complete registration`() throws {
+        let driver = try TestDriver()
+        driver.capture(.registerDevice(.sample), at: 0)
+        driver.capture(.identify("member-480013"), at: 0)
+        driver.capture(.changeAttributes(["LoyaltyTier": .set("silver"), "HomeStore": .set("")]), at: 0)
+        driver.capture(.add("theatre", "sports"), at: 0)
+        let request = try driver.transmission(at: 0).request
         #expect(request.method == "POST")
         #expect(
             request.url == "https://mc0123456789abcdefghijklmnop.device.marketingcloudapis.com/device/v1/registration"
@@ -41,7 +41,7 @@ import Testing
                 "platform_Version":"19.2","hwid":"iPhone17,3","app_Version":"4.11.0","sdk_Version":"Patchbay/0.1.0",\
                 "locale":"fi_FI","language":"fi_FI","timeZone":"7200","dST":false,\
                 "attributes":[{"key":"HomeStore","value":""},{"key":"LoyaltyTier","value":"silver"}],\
-                "tags":["ALL","IOS","sports","weather"]}
+                "tags":["ALL","IOS","sports","theatre"]}
                 """
         )
         #expect(
@@ -57,27 +57,27 @@ import Testing
     }
 
     @Test(.shows("salesforce/W19"), arguments: [(0, "0"), (-14_400, "-14400"), (20_700, "20700")])
-    func `the time zone is seconds as text`(offset: Int, text: String) throws {
-        let bench = try Bench()
+    func `writes the time zone as seconds in text`(offset: Int, text: String) throws {
+        let driver = try TestDriver()
         var device = Device.sample
         device.facts?.utcOffsetSeconds = offset
-        bench.capture(.registerDevice(device), at: 0)
-        #expect(try bench.body(at: 0)["timeZone"] == .string(text))
+        driver.capture(.registerDevice(device), at: 0)
+        #expect(try driver.body(at: 0)["timeZone"] == .string(text))
     }
 
-    @Test(.shows("salesforce/W6")) func `an unknown token is left out`() throws {
-        let bench = try Bench()
+    @Test(.shows("salesforce/W6")) func `omits an unknown or invalid push token`() throws {
+        let driver = try TestDriver()
         var device = Device.sample
         device.pushToken = nil
-        bench.capture(.registerDevice(device), at: 0)
-        #expect(try bench.body(at: 0)["device_Token"] == nil)
+        driver.capture(.registerDevice(device), at: 0)
+        #expect(try driver.body(at: 0)["device_Token"] == nil)
         let tokens = [
             PushToken(" "), PushToken("not hex"), PushToken("ａｆ"), PushToken("x", service: .hms),
             PushToken("f:x", service: .fcm),
         ]
         let words = tokens.map { token in
             device.pushToken = token
-            return bench.words(.registerDevice(device))
+            return driver.words(.registerDevice(device))
         }
         #expect(
             words == [
@@ -98,57 +98,57 @@ import Testing
         }
     }
 
-    @Test(.shows("salesforce/W3")) func `the registration's id can be called uuid`() throws {
-        let bench = try Bench(["registrationIdKey": "uuid"])
-        bench.capture(.registerDevice(.sample), at: 0)
-        let names = try #require(bench.body(at: 0).object).names
+    @Test(.shows("salesforce/W3")) func `names the registration's id uuid if the settings say so`() throws {
+        let driver = try TestDriver(["registrationIdKey": "uuid"])
+        driver.capture(.registerDevice(.sample), at: 0)
+        let names = try #require(driver.body(at: 0).object).names
         #expect(names.contains("uuid") && !names.contains("registrationId"))
     }
 
-    @Test(.shows("salesforce/W4", "salesforce/S6")) func `what changes by itself is no change`() throws {
-        let bench = try Bench.registered()
-        bench.capture(.registerDevice(.sample), at: 5000)
-        bench.settle(at: 5000)
-        #expect(bench.pending.isEmpty)
+    @Test(.shows("salesforce/W4", "salesforce/S6")) func `a new date alone does not cause a registration`() throws {
+        let driver = try TestDriver.registered()
+        driver.capture(.registerDevice(.sample), at: 5000)
+        driver.settle(at: 5000)
+        #expect(driver.pending.isEmpty)
     }
 
-    @Test(.shows("salesforce/W2")) func `an adopted device id stays as it is`() throws {
-        let bench = try Bench()
+    @Test(.shows("salesforce/W2")) func `keeps an adopted device id unchanged`() throws {
+        let driver = try TestDriver()
         var device = Device.sample
         device.identities = ["salesforce.deviceID": " 1eb8c21d-ca72-41ac-930d-cec9a311d699 "]
-        bench.capture(.registerDevice(device), at: 0)
-        #expect(try bench.exchange(at: 0).json?["deviceID"] == "1eb8c21d-ca72-41ac-930d-cec9a311d699")
-        bench.capture(.registerDevice(.sample), at: 0)
-        bench.settle(at: 0)
+        driver.capture(.registerDevice(device), at: 0)
+        #expect(try driver.exchange(at: 0).json?["deviceID"] == "1eb8c21d-ca72-41ac-930d-cec9a311d699")
+        driver.capture(.registerDevice(.sample), at: 0)
+        driver.settle(at: 0)
         device.identities = ["salesforce.deviceID": "not-a-uuid"]
-        #expect(bench.words(.registerDevice(device)) == ["warning salesforce.device.idInvalid"])
+        #expect(driver.words(.registerDevice(device)) == ["warning salesforce.device.idInvalid"])
     }
 
-    @Test(.shows("salesforce/W2")) func `a device id handed over too late makes no second device`() throws {
-        let bench = try Bench()
-        bench.capture(.registerDevice(.sample), at: 0)
-        let own = try bench.exchange(at: 0, lost).json?["deviceID"]
+    @Test(.shows("salesforce/W2")) func `keeps the first device id if the app passes another one later`() throws {
+        let driver = try TestDriver()
+        driver.capture(.registerDevice(.sample), at: 0)
+        let own = try driver.exchange(at: 0, lost).json?["deviceID"]
         var device = Device.sample
         device.identities = ["salesforce.deviceID": "A1B2C3D4-0000-4000-8000-00000000D001"]
-        let id = bench.capture(.registerDevice(device), at: 1)
-        #expect(try bench.exchange(at: 61).json?["deviceID"] == own)
-        #expect(bench.summary(of: id) == "accepted salesforce.device.idLate")
-        let again = bench.capture(.registerDevice(device), at: 200)
-        bench.settle(at: 200)
-        #expect(bench.summary(of: again) == "unchanged salesforce.device.idLate")
+        let id = driver.capture(.registerDevice(device), at: 1)
+        #expect(try driver.exchange(at: 61).json?["deviceID"] == own)
+        #expect(driver.summary(of: id) == "accepted salesforce.device.idLate")
+        let again = driver.capture(.registerDevice(device), at: 200)
+        driver.settle(at: 200)
+        #expect(driver.summary(of: again) == "unchanged salesforce.device.idLate")
     }
 
-    @Test func `an id that was refused without uncertain delivery may still be adopted`() throws {
-        let bench = try Bench()
-        bench.capture(.registerDevice(.sample), at: 0)
-        try bench.exchange(at: 0, WireResponse(400))
+    @Test func `adopts a device id after the first registration was refused`() throws {
+        let driver = try TestDriver()
+        driver.capture(.registerDevice(.sample), at: 0)
+        try driver.exchange(at: 0, WireResponse(400))
         var device = Device.sample
         device.identities = ["salesforce.deviceID": "A1B2C3D4-0000-4000-8000-00000000D001"]
-        bench.capture(.registerDevice(device), at: 1)
-        #expect(try bench.exchange(at: 61).json?["deviceID"] == "A1B2C3D4-0000-4000-8000-00000000D001")
+        driver.capture(.registerDevice(device), at: 1)
+        #expect(try driver.exchange(at: 61).json?["deviceID"] == "A1B2C3D4-0000-4000-8000-00000000D001")
     }
 
-    @Test func `a subject that is no UUID gets one of version 8, always the same`() {
+    @Test func `derives a stable version 8 UUID for a subject that is not a UUID`() {
         let id = RegistrationRecord.deviceID(of: "installation-1", Registration())
         #expect(id == RegistrationRecord.deviceID(of: "installation-1", Registration()))
         #expect(id != RegistrationRecord.deviceID(of: "installation-2", Registration()))
@@ -164,34 +164,34 @@ import Testing
         ),
         (String(repeating: "a", count: 1_000), "41edece42d63e8d9bf515a9ba6932e1c20cbc9f5a5d134645adb5db1b9737ea3"),
     ])
-    func `the digest is SHA-256`(text: String, digest: String) {
+    func `computes SHA-256 digests`(text: String, digest: String) {
         #expect(SHA256.digest(of: text.utf8).hexText == digest)
     }
 
-    @Test func `a header holds no line break and no other script`() throws {
-        let bench = try Bench()
+    @Test func `replaces line breaks and non-ASCII characters in a header`() throws {
+        let driver = try TestDriver()
         var device = Device.sample
         device.facts?.model = "Puhelin\r\nX-Evil: ä"
-        bench.capture(.registerDevice(device), at: 0)
-        let agent = try #require(bench.transmission(at: 0).request[header: "User-Agent"])
+        driver.capture(.registerDevice(device), at: 0)
+        let agent = try #require(driver.transmission(at: 0).request[header: "User-Agent"])
         #expect(agent.contains("Puhelin??X-Evil: ?"))
     }
 
     @Test(.shows("salesforce/W27")) func `the newest subscriber token is sent with registrations too`() throws {
-        let bench = try Bench.registered()
-        bench.capture(.add("sports"), at: 0)
-        let request = try bench.exchange(
+        let driver = try TestDriver.registered()
+        driver.capture(.add("sports"), at: 0)
+        let request = try driver.exchange(
             at: 60,
             WireResponse(500, headers: [WireHeader("X-Subscriber-Token", "jwt-2")])
         )
         #expect(request[header: "X-Subscriber-Token"] == "jwt-1")
-        #expect(try bench.transmission(at: 120).request[header: "X-Subscriber-Token"] == "jwt-2")
+        #expect(try driver.transmission(at: 120).request[header: "X-Subscriber-Token"] == "jwt-2")
     }
 
-    @Test func `memory shows no secret`() throws {
-        let bench = try Bench.registered()
+    @Test func `a dump of the memory reveals no secret`() throws {
+        let driver = try TestDriver.registered()
         var dumped = ""
-        dump(bench.memory, to: &dumped)
+        dump(driver.memory, to: &dumped)
         #expect(!dumped.contains("jwt-1") && !dumped.contains("0f1e2d3c4b5a"))
     }
 }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Another process: for memory that is nobody else's, and for the time that a start takes.
+/// Another process, to measure memory that no other code shares, and the duration of a start.
 enum Child {
     /// This program with other words; what it says.
     static func ours(_ arguments: [String]) throws -> String { try output(of: [CommandLine.arguments[0]] + arguments) }
@@ -18,7 +18,7 @@ enum Child {
         return try run([python(), "-c", script] + words).output
     }
 
-    /// The most memory that a program has held, in MiB, as a process that is small itself hears of it.
+    /// The peak memory of a program in MiB, measured by a small process.
     static func peakMemory(of words: [String]) throws -> Double {
         let script = """
             import resource, subprocess, sys

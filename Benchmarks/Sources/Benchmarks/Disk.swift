@@ -41,7 +41,7 @@ struct Disk {
         )
     }
 
-    /// Records a second: so many are appended one by one, then synced together.
+    /// Returns the number of records per second if each group of records is appended one by one, and then synced.
     static func recordsPerSecond(at path: String, _ record: [UInt8], group: Int, groups: Int) -> Double {
         let disk = Disk(path)
         defer { disk.close() }

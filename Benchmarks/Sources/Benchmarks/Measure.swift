@@ -48,7 +48,7 @@ func processorMicroseconds() -> Double {
     return Double(time.tv_sec) * 1e6 + Double(time.tv_nsec) / 1e3
 }
 
-/// How often the system has taken the processor from this thread while it computed; 0 where nobody counts.
+/// The number of times that the system has preempted this thread; 0 on systems that do not count them.
 func interruptionsOfThread() -> Int {
     #if os(Linux)
     // RUSAGE_THREAD, which the header shows to GNU programs alone.

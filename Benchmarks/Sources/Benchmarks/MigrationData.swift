@@ -20,7 +20,7 @@ struct MigrationData {
 
     private mutating func one(of words: [String]) -> String { words[next(words.count)] }
 
-    /// Whether it happens, so many times in a thousand.
+    /// Returns true with a probability in thousandths.
     private mutating func happens(_ permille: Int) -> Bool { next(1000) < permille }
 
     private static let given = [

@@ -30,7 +30,8 @@ final class Parrot: Transport {
         let ask: (WireRequest) -> WireResponse
         /// The one given last comes first.
         var answers: [Answer] = []
-        var heard: ContinuousClock.Instant?
+        /// The time of the first request since the last `listen`.
+        var firstRequest: ContinuousClock.Instant?
     }
 
     private static let queryMark = UInt8(ascii: "?")
@@ -50,16 +51,16 @@ final class Parrot: Transport {
     }
 
     /// Begins to listen for the first request.
-    func listen() { state.withLock { $0.heard = nil } }
+    func listen() { state.withLock { $0.firstRequest = nil } }
 
     /// When the first request since the last `listen` arrived.
-    var firstRequest: ContinuousClock.Instant? { state.withLock { $0.heard } }
+    var firstRequest: ContinuousClock.Instant? { state.withLock { $0.firstRequest } }
 
     func send(_ request: WireRequest, timeout: Duration) async -> Outcome { .replied(answer(request)) }
 
     func answer(_ request: WireRequest) -> WireResponse {
         state.withLock { state in
-            if state.heard == nil { state.heard = .now }
+            if state.firstRequest == nil { state.firstRequest = .now }
             if let place = state.answers.firstIndex(where: { $0.isMeant(by: request) }) {
                 state.answers.swapAt(0, place)
             } else {

@@ -30,7 +30,7 @@ final class PlainDatabase {
         guard sqlite3_step(insert) == SQLITE_DONE else { throw WrongResult("SQLite stored nothing.") }
     }
 
-    /// Microseconds of each of so many events.
+    /// The duration of each of `count` insertions, in microseconds.
     static func calls(at path: String, synchronous: String, _ record: [UInt8], count: Int) throws -> Spread {
         let database = try PlainDatabase(path, synchronous: synchronous)
         return Spread(try (0..<count).map { _ in try microseconds { try database.add(record) } })

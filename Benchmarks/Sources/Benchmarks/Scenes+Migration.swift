@@ -10,7 +10,7 @@ import PatchbaySalesforceFiles
 
 /// One migration in a process of its own: contacts of the neutral model to the vendor's import lines.
 enum MigrationChild {
-    /// Does what the words say, and tells records, seconds and peak memory.
+    /// Runs the migration that the arguments describe, and prints records, seconds and peak memory.
     static func run(_ words: [String]) throws {
         guard let workers = Int(words[2]), let settings = try JSONValue(parsing: MigrationData.settings).object else {
             throw WrongResult("The child was asked for something else.")
@@ -90,7 +90,7 @@ extension Scenes {
         return seconds(usage.ru_utime) + seconds(usage.ru_stime)
     }
 
-    /// Turns of whoever is quick; they are a multiple of three.
+    /// The number of rounds for a fast program. It is a multiple of three.
     private static let rounds = 15
 
     /// Seconds from which on a program takes long.
@@ -120,8 +120,8 @@ extension Scenes {
             [CommandLine.arguments[0], "migrate", String(workers), source, ours] + (keeps ? [rejects] : [])
         }
         let duck = try Self.duckDB(python)
-        // What is compared stands side by side: the machine's phases are shorter than a turn. Behind DuckDB stands what is compared with
-        // nothing: whoever comes there pays for the memory that was freed.
+        // Programs that are compared run one after the other, because the machine's phases are shorter than a round. The
+        // program after DuckDB is compared with nothing, because it pays for the memory that DuckDB freed.
         let rows: [Entrant] = [
             ("the command", one + command, true),
             ("the command on 2", command, true),
@@ -232,13 +232,13 @@ extension Scenes {
     /// second, D1, D2 and S2.
     private static let yardstickOfGoals = 0.893
 
-    /// A copy that is left where it ends, for whoever asks.
+    /// A copy that stays in the system's memory.
     private static let inMemory = "cp, to the system's memory"
 
-    /// What each took in turn, once all outputs were found to be the same.
+    /// Checks that all outputs are the same, and returns the measurements of each program, taken in turn.
     ///
-    /// A slow moment of the machine is longer than what takes a third of a second and shorter than what takes ten: three of
-    /// five runs of the one have lain in it, and none of the other did. So whoever takes long has a turn in every third round.
+    /// A slow phase of the machine is longer than a run of a third of a second and shorter than one of ten seconds: of five
+    /// short runs, three may fall into it. A slow program therefore runs in every third round only.
     private func measured(
         _ rows: [Entrant],
         _ ours: String,
@@ -340,10 +340,10 @@ extension Scenes {
     /// The most memory, with ten times fewer contacts beside: of the built command, which `PATCHBAY_STATIC` names, or of
     /// this program, which holds all vendors' APIs besides.
     private mutating func tellMemory(_ count: Int) throws {
-        for (kind, ending) in [("contacts", ""), ("rows", ".csv")] {
+        for (kind, suffix) in [("contacts", ""), ("rows", ".csv")] {
             var peaks: [Double] = []
             for (part, workers) in [(count / 10, 1), (count, 1), (count, 2)] {
-                peaks.append(try tellMemory(part, kind, workers, workplace.newFile() + ending))
+                peaks.append(try tellMemory(part, kind, workers, workplace.newFile() + suffix))
             }
             let growth = peaks[1] - peaks[0]
             report.add("P4", "ten times as many \(kind)", "\(growth.short) MiB more")

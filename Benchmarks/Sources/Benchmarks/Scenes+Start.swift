@@ -99,7 +99,7 @@ struct Mapper {
         )
     }
 
-    /// Maps so many operations and gives the microseconds that one takes.
+    /// Maps `count` operations and returns the duration of one in microseconds.
     func microsecondsEach(_ count: Int) throws -> Double { try measure(count) }
 
     private static func measure<Adapter: VendorAdapter>(

@@ -28,7 +28,7 @@ struct Scenes {
     mutating func capture() async throws {
         let vendor = Vendor.all[0]
         func alone(_ synchronous: String) throws -> Spread {
-            // So many that the log is copied into the file a few times, as it is for an app that goes on.
+            // This number of records checkpoints the log a few times, as happens in an app that keeps running.
             try PlainDatabase.calls(at: workplace.newFile(), synchronous: synchronous, Self.record, count: 5_000)
         }
         let sync = Spread(
@@ -136,7 +136,7 @@ struct Scenes {
             let actions = (0..<group).map(vendor.action)
             var floors: [Double] = []
             let ours = try await medianPerSecond {
-                // In turn, for the disk has phases, too; and with nobody at work but whoever is measured.
+                // In turn, because the disk has phases, too. No other program is at work meanwhile.
                 floors.append(
                     Disk.recordsPerSecond(at: workplace.newFile(), Self.record, group: group, groups: groups)
                 )

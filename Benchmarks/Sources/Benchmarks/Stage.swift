@@ -13,8 +13,8 @@ struct Stage {
         try await client(isPaused: isPaused, vendor.makeTransport())
     }
 
-    /// Opens the file, says in milliseconds when the first request left, and goes on until so many have been
-    /// accepted, or all there are.
+    /// Opens the file, delivers until `count` operations have been accepted or none is left, and returns the time until the
+    /// first request left, in milliseconds.
     func begin(_ count: Int) async throws -> Double {
         let transport = try vendor.makeTransport()
         var opened = ContinuousClock.now
@@ -67,7 +67,7 @@ struct Stage {
         try await Self.drain(client)
     }
 
-    /// The vendor learns of the installation; then so many operations are stored and not sent.
+    /// Registers the installation with the vendor, then stores `count` operations without sending them.
     func fill(_ count: Int) async throws {
         let introduction = try await client(isPaused: false)
         try await introduce(introduction)
@@ -83,7 +83,7 @@ struct Stage {
         await client.close()
     }
 
-    /// Captures so many, waiting for the disk after each group, and gives the microseconds of the capture that took longest.
+    /// Captures `count` operations, waits for the disk after each group, and returns the longest capture in microseconds.
     func capture(_ count: Int, group: Int) async throws -> Double {
         let client = try await client(isPaused: true)
         var longest = 0.0

@@ -16,11 +16,11 @@ import PatchbaySalesforceSimulator
 
 /// A device API as the benchmark serves it: its settings, who plays it, and what the app says.
 struct Vendor: Sendable {
-    /// What its operations are about.
-    enum Talk: Sendable {
+    /// The kind of its operations.
+    enum Workload: Sendable {
         /// The app's own events.
         case events
-        /// What a person did with a push message of this payload.
+        /// A person's interactions with a push message of this payload.
         case pushes(PushInteraction, JSONObject)
     }
 
@@ -29,7 +29,7 @@ struct Vendor: Sendable {
     let adapter: String
     let settings: JSONObject
     let makeTransport: @Sendable () throws -> Parrot
-    var talk = Talk.events
+    var workload = Workload.events
     /// Which pace is promised: requests that carry many operations, or one each.
     let isBatched: Bool
     /// The requests that an operation of its own takes.
@@ -93,7 +93,7 @@ struct Vendor: Sendable {
                     try AdobeClassicSimulator(settings: ["integrationKeys": ["0d6f3b52-77aa-4a0e-9c11-5be2a9e0f1c3"]])
                 )
             },
-            talk: .pushes(.tapped, ["aps": ["alert": "Your size is here"], "_mId": "987654", "_dId": "c81e4"]),
+            workload: .pushes(.tapped, ["aps": ["alert": "Your size is here"], "_mId": "987654", "_dId": "c81e4"]),
             isBatched: false
         ),
     ]
@@ -113,7 +113,7 @@ struct Vendor: Sendable {
                 "organizationId": "ACME1234@AdobeOrg", "identifierFields": ["external": "cusCustomerNumber"],
             ],
             makeTransport: { Parrot(try AdobeSimulator(settings: [:])) },
-            talk: .pushes(
+            workload: .pushes(
                 interaction,
                 [
                     "aps": ["alert": "Your size is here", "content-available": 1, "category": "DEFAULT"],
@@ -170,9 +170,9 @@ struct Vendor: Sendable {
         ),
     ]
 
-    /// What the app says again and again.
+    /// Returns the n-th action of the app.
     func action(_ number: Int) -> Action {
-        switch talk {
+        switch workload {
         case .pushes(let interaction, let payload): .track(.push(interaction, payload: payload))
         case .events:
             .track(
@@ -202,8 +202,8 @@ extension Configuration {
     var paused: Configuration {
         Configuration(
             side: side,
-            providers: providers + providers.map { Provider(name: "nobody", adapter: $0.adapter) },
-            routes: [Route(to: "vendor", mode: .paused), Route(to: "nobody", mode: .percentage, share: .none)],
+            providers: providers + providers.map { Provider(name: "unused", adapter: $0.adapter) },
+            routes: [Route(to: "vendor", mode: .paused), Route(to: "unused", mode: .percentage, share: .none)],
             outbox: outbox
         )
     }

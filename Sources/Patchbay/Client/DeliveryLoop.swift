@@ -401,9 +401,9 @@ actor DeliveryLoop {
             let wasElsewhere = !engine.delivers
             let isHere = try takeOver(engine)
             if wasElsewhere == isHere { log(.info, isHere ? "delivers now" : "another process delivers now", []) }
-            if wasElsewhere || !isHere { try hearOthers() }
+            if wasElsewhere || !isHere { try reportOutcomesOfOtherProcesses() }
             if isHere {
-                try engine.lookAround()
+                try engine.pollForeignCommits()
                 advance()
             }
             try engine.store.maintenance.sweep()
@@ -427,10 +427,10 @@ actor DeliveryLoop {
     /// Reports the outcomes of another process, after all events of this one.
     ///
     /// The history that it reads also contains this process's outcomes; those are not reported twice.
-    func hearOthers() throws {
+    func reportOutcomesOfOtherProcesses() throws {
         guard let engine else { return }
         tell()
-        while case let events = try engine.endingsElsewhere(), !events.isEmpty { observerOfOthers(events) }
+        while case let events = try engine.outcomesOfOtherProcesses(), !events.isEmpty { observerOfOthers(events) }
     }
 
     private func tell() {
@@ -610,7 +610,7 @@ actor DeliveryLoop {
             // The loop is awake and captures, but another process has delivered with another configuration.
             note(error)
         }
-        try hearOthers()
+        try reportOutcomesOfOtherProcesses()
         isSuspended = false
         let ended = outcomes
         outcomes = []

@@ -146,7 +146,7 @@ package final class Engine {
     ///
     /// Outcomes of this process may be among them. The outbox keeps the full finding of a rejected operation, and the code of
     /// any other.
-    package func endingsElsewhere() throws -> [EngineEvent] {
+    package func outcomesOfOtherProcesses() throws -> [EngineEvent] {
         var events: [EngineEvent] = []
         while events.isEmpty {
             let page = try store.history.outcomes(after: reportedHistoryEnd, limit: 256)
@@ -204,7 +204,7 @@ package final class Engine {
             epochBefore = nil
             guard hasLease else { return loseLease() }
             if context.epoch == before + 1 {
-                for runner in runners { try runner.lookAround() }
+                for runner in runners { try runner.pollForeignCommits() }
             } else {
                 loseLease()
                 _ = try start()
@@ -414,10 +414,10 @@ package final class Engine {
     package var isBusy: Bool { runners.contains(where: \.isBusy) }
 
     /// Routes captures of other processes, and drops operations that are older than the limit.
-    package func lookAround() throws {
+    package func pollForeignCommits() throws {
         stagedCaptures.look()
         try placeStagedCaptures()
-        for runner in runners { try runner.lookAround() }
+        for runner in runners { try runner.pollForeignCommits() }
         bounds.rewind()
         try dropAged()
     }

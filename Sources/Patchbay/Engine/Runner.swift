@@ -85,7 +85,7 @@ final class Runner {
     }
 
     /// Plans every lane with pending work once if another process has committed.
-    func lookAround() throws {
+    func pollForeignCommits() throws {
         let version = try context.store.foreignVersion()
         guard version != laneVersion else { return }
         for key in try everyLane() { lane(key).want(context.now) }

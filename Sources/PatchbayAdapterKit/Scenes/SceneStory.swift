@@ -76,7 +76,7 @@ public struct SceneStory: Sendable {
     /// Whether the adapter was informed of everything that the vendor did. It is false if the process died during a request
     /// without a journal entry and its operations were completed in another way. The vendor may then have values that no
     /// outcome reports.
-    public var isTold = true
+    public var isInformed = true
 
     /// Creates a story without events.
     public init() {}

@@ -159,18 +159,18 @@ extension ServerMemory {
     ///   - exchange: The failed exchange.
     ///   - asked: The delay that the vendor asks for.
     ///   - policy: The policy that determines the delay otherwise.
-    ///   - ending: Returns the verdict of an operation that must not be sent again; nil to send it again.
+    ///   - settlement: Returns the verdict of an operation that must not be sent again; nil to send it again.
     /// - Returns: A verdict for each operation.
     public mutating func stayAway<Adapter>(
         _ exchange: Exchange<Adapter>,
         asked: Duration?,
         _ policy: TokenPolicy,
-        ending: (Pending<Adapter>) -> Verdict<Adapter>? = { _ in nil }
+        settlement: (Pending<Adapter>) -> Verdict<Adapter>? = { _ in nil }
     ) -> Interpretation<Adapter> {
         let moment = exchange.moment
         let next = policy.backoff.stayAway(&failures, until: &closedUntil, asked: asked, at: moment)
         return Interpretation(exchange.operations) { pending in
-            if let end = ending(pending) { return end }
+            if let verdict = settlement(pending) { return verdict }
             return .retry(.at(max(policy.backoff.next(after: pending.failures, asked: asked, at: moment), next)))
         }
     }

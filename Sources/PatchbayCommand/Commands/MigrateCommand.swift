@@ -205,7 +205,7 @@ extension Command {
     private func tellSidecars() throws {
         let output = session.invocation.file(.output)
         for sidecar in try setup.sidecars() {
-            let path = output.map { SourceSidecar.path(beside: $0, sidecar.ending) }
+            let path = output.map { SourceSidecar.path(beside: $0, sidecar.fileExtension) }
             session.console.say(
                 path.map { "Wrote \($0) (\(sidecar.title))." }
                     ?? "The vendor also requires \(sidecar.title). Use --out FILE to write it."
@@ -280,12 +280,12 @@ extension Session {
 
     /// Reports that the run was interrupted, and how to resume it.
     func tellStop(after records: Int, _ next: ResumableMigration.Next = .there, _ input: KeptInput? = nil) {
-        let command = "Repeat the command\(input?.flagToGoOn.map { " with \($0)" } ?? "")"
+        let command = "Repeat the command\(input?.resumeOption.map { " with \($0)" } ?? "")"
         let words =
             switch next {
             case .there: "\(command) to resume; --restart starts over."
             case .again: "\(command) to resume, which reads the source again up to this record; --restart starts over."
-            case .anew: "No file was written. \(command) to start over."
+            case .startOver: "No file was written. \(command) to start over."
             }
         console.say("Interrupted after \(records.counted("record")). \(words)")
     }

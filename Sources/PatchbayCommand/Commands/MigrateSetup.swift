@@ -124,7 +124,7 @@ import PatchbayRecords
         var all: [Sidecar] = []
         if let output, output != "-" {
             for file in try sidecars() {
-                let path = SourceSidecar.path(beside: output, file.ending)
+                let path = SourceSidecar.path(beside: output, file.fileExtension)
                 all.append(Sidecar(path: path, title: file.title, owner: "--out", bytes: file.bytes))
             }
         }
@@ -171,7 +171,7 @@ struct SourceSidecar {
     private let fileExtension: String
 
     init(_ reader: SidecarReader, at path: String, given: JSONObject) throws {
-        (self.path, fileExtension) = (path, reader.ending)
+        (self.path, fileExtension) = (path, reader.fileExtension)
         bytes = try FileSource.contents(of: path, limit: reader.limit)
         do {
             settings = try reader.settings(bytes, given)
@@ -219,7 +219,7 @@ extension Session {
     /// The path of the sidecar file beside the source, whether it exists or not; nil if the format has no sidecar file.
     func pathBesideSource(_ source: RecordFormat) -> String? {
         guard let reader = source.sidecar, let input = invocation.file(.input) else { return nil }
-        return SourceSidecar.path(beside: input, reader.ending)
+        return SourceSidecar.path(beside: input, reader.fileExtension)
     }
 
     /// Returns the sidecar file that `--sidecar` names, or the one beside the source; nil if there is none or `--sidecar

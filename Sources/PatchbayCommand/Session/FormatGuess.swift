@@ -7,7 +7,8 @@ import PatchbayRecords
 extension Session {
     /// Names the format of a JSON file whose first record the chosen source format cannot read and another one can.
     func hintFormat(of path: String, instead source: RecordFormat, _ settings: JSONObject) {
-        guard let head = FormatHead(path), StrangeFile.isJSON(head.bytes) == true, !head.isRead(by: source, settings)
+        guard let head = FormatHead(path), UnrecognizedFile.isJSON(head.bytes) == true,
+            !head.isRead(by: source, settings)
         else {
             return
         }

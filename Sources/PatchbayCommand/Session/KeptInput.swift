@@ -21,7 +21,7 @@ struct KeptInput {
     static func path(beside output: String) -> String { "\(output).input" }
 
     /// The option that the command line needs to resume with this input; nil if the line names the file already.
-    var flagToGoOn: String? { isStandard ? "--in \(path)" : nil }
+    var resumeOption: String? { isStandard ? "--in \(path)" : nil }
 
     /// Removes the copy of standard input if the run is complete; otherwise reports that it is kept for a resumed run.
     @MainActor func end(isDone: Bool, _ session: Session) {

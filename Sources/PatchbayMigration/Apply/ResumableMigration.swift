@@ -53,7 +53,7 @@ public struct ResumableMigration: Sendable {
         /// The next run reads the source from its start and skips the output that is written already.
         case again
         /// Nothing is kept; the next run starts over.
-        case anew
+        case startOver
     }
 
     /// The outcome of a run.
@@ -280,7 +280,7 @@ public struct ResumableMigration: Sendable {
         }
         if let first = outputs.first { Checkpoint.remove(at: Checkpoint.path(of: first)) }
         let report = checkpoint.place.report
-        return Outcome(report: report, resumed: report.read, isCommitted: true, next: .anew)
+        return Outcome(report: report, resumed: report.read, isCommitted: true, next: .startOver)
     }
 
     /// Opens the outputs, from a checkpoint if there is one. Every user may read the last `shared` of them.
@@ -384,7 +384,7 @@ private final class Run {
     }
 
     /// The way in which another run resumes this one.
-    var next: ResumableMigration.Next { last.map { $0.place.isExact ? .there : .again } ?? .anew }
+    var next: ResumableMigration.Next { last.map { $0.place.isExact ? .there : .again } ?? .startOver }
 
     /// Renames every file. If the process is killed meanwhile, the next run does the rest.
     func commit(_ report: MigrationReport) throws {

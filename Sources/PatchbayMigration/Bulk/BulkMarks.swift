@@ -13,8 +13,8 @@ struct BulkMarks: BitwiseCopyable {
         2 * RecordView.identifierLimit * (4 * RecordView.subscriptionLimit + 2 * RecordView.consentLimit)
 
     // `marks` has capacity for `limit`; the first `count` are returned by ``take()``. `kinds` are the indexes of the kinds
-    // that identify contacts at the target. `wishes` has a mark for each channel and topic of the lexicon, `consents` for
-    // each purpose and channel, each with an additional first element for "none".
+    // that identify contacts at the target. `wishes` has a mark for each channel and topic of the vocabulary, `consents`
+    // for each purpose and channel, each with an additional first element for "none".
     private let marks: UnsafeMutablePointer<UInt64>
     private let count: UnsafeMutablePointer<Int>
     private let kinds: Row<Int>
@@ -28,13 +28,13 @@ struct BulkMarks: BitwiseCopyable {
     private let messaging: Int
     private let wishes: Row<UInt64>
     private let consents: Row<UInt64>
-    /// A mark for each channel of the lexicon: an opt-out from the whole channel, as it applies to the topics of other
-    /// records.
+    /// A mark for each channel of the vocabulary: an opt-out from the whole channel, as it applies to the topics of
+    /// other records.
     private let topicMarks: Row<UInt64>
     private let topics: Int
     /// Whether the keys are collected instead of the single decisions.
     private let isOfKeys: Bool
-    private static let channels = Lexicon.channelNames.count
+    private static let channels = Vocabulary.channelNames.count
 
     /// Creates marks for contacts that these kinds of identifiers identify.
     init(_ compiled: CompiledPlan, knownBy kinds: [IdentifierKind], ofKeys isOfKeys: Bool, in arena: Arena) {
@@ -47,18 +47,18 @@ struct BulkMarks: BitwiseCopyable {
         codeLengths = arena.make(PhoneNumber.callingCodeLengths)
         addressKinds = arena.make(ConsentMarks.addressKinds.map { compiled.index(of: $0.kind) })
         addressChannels = arena.make(
-            ConsentMarks.addressKinds.map { Lexicon.index(of: $0.channel) }
+            ConsentMarks.addressKinds.map { Vocabulary.index(of: $0.channel) }
         )
-        messaging = Lexicon.index(of: .messaging)
+        messaging = Vocabulary.index(of: .messaging)
         let topics = [nil] + compiled.topicNames.map(Optional.some)
         self.topics = topics.count
         wishes = arena.make(
-            Lexicon.channelNames.flatMap { channel in topics.map { ConsentMark.wish(channel, $0) } }
+            Vocabulary.channelNames.flatMap { channel in topics.map { ConsentMark.wish(channel, $0) } }
         )
-        topicMarks = arena.make(Lexicon.channelNames.map(ConsentMark.topics))
-        let channels = [nil] + Lexicon.channelNames.map(Optional.some)
+        topicMarks = arena.make(Vocabulary.channelNames.map(ConsentMark.topics))
+        let channels = [nil] + Vocabulary.channelNames.map(Optional.some)
         consents = arena.make(
-            Lexicon.purposeNames.flatMap { purpose in channels.map { ConsentMark.consent(purpose, $0) } }
+            Vocabulary.purposeNames.flatMap { purpose in channels.map { ConsentMark.consent(purpose, $0) } }
         )
     }
 
@@ -72,20 +72,20 @@ struct BulkMarks: BitwiseCopyable {
     }
 
     /// Adds the marks of a view that is written.
-    @inline(__always) func note(_ view: RecordView, _ lexicon: UnsafePointer<Lexicon>) {
+    @inline(__always) func note(_ view: RecordView, _ vocabulary: UnsafePointer<Vocabulary>) {
         guard view.subscriptionCount | view.consentCount != 0 else { return }
         if isOfKeys {
-            noteKeys(view, lexicon)
+            noteKeys(view, vocabulary)
         } else if view.hasKnownWords {
-            noteWords(view, lexicon)
+            noteWords(view, vocabulary)
         } else {
             noteUnknownWords(view)
         }
     }
 
     /// Adds the keys of a view.
-    private func noteKeys(_ view: RecordView, _ lexicon: UnsafePointer<Lexicon>) {
-        let bits = decisions(of: view, lexicon)
+    private func noteKeys(_ view: RecordView, _ vocabulary: UnsafePointer<Vocabulary>) {
+        let bits = decisions(of: view, vocabulary)
         guard bits != 0 else { return }
         eachKey(of: view) { key, channel in
             let bits =
@@ -97,18 +97,18 @@ struct BulkMarks: BitwiseCopyable {
     }
 
     /// The ``DecisionBits`` of a view.
-    @inline(__always) private func decisions(of view: RecordView, _ lexicon: UnsafePointer<Lexicon>) -> UInt64 {
+    @inline(__always) private func decisions(of view: RecordView, _ vocabulary: UnsafePointer<Vocabulary>) -> UInt64 {
         var bits: UInt64 = 0
         for index in 0..<view.subscriptionCount {
             let wish = view.subscriptions[index]
-            guard wish.state != lexicon.pointee.unknownState else { continue }
-            let decision = wish.state == lexicon.pointee.subscribed ? DecisionBits.optIn : DecisionBits.optOut
+            guard wish.state != vocabulary.pointee.unknownState else { continue }
+            let decision = wish.state == vocabulary.pointee.subscribed ? DecisionBits.optIn : DecisionBits.optOut
             bits |= DecisionBits.bits(decision, channel: wish.channel)
         }
         for index in 0..<view.consentCount {
             let consent = view.consents[index]
-            guard consent.state != lexicon.pointee.unanswered else { continue }
-            let decision = consent.state == lexicon.pointee.refused ? DecisionBits.optOut : DecisionBits.optIn
+            guard consent.state != vocabulary.pointee.unanswered else { continue }
+            let decision = consent.state == vocabulary.pointee.refused ? DecisionBits.optOut : DecisionBits.optIn
             bits |=
                 consent.purpose == messaging
                 ? DecisionBits.bits(decision, channel: consent.channel) : DecisionBits.ofOtherPurpose(decision)
@@ -116,7 +116,7 @@ struct BulkMarks: BitwiseCopyable {
         return bits
     }
 
-    /// Adds the marks of a view whose names are not in the lexicon, by the rules of the general path.
+    /// Adds the marks of a view whose names are not in the vocabulary, by the rules of the general path.
     @inline(never) private func noteUnknownWords(_ view: RecordView) {
         let contact = Contact(consentOf: view, isIdentified: true)
         let own = key(of: view).map { IdentifierKind(rawValue: $0.pointee.name.text) }
@@ -128,10 +128,10 @@ struct BulkMarks: BitwiseCopyable {
         }
     }
 
-    /// Adds the marks of a view whose names are all in the lexicon.
-    private func noteWords(_ view: RecordView, _ lexicon: UnsafePointer<Lexicon>) {
+    /// Adds the marks of a view whose names are all in the vocabulary.
+    private func noteWords(_ view: RecordView, _ vocabulary: UnsafePointer<Vocabulary>) {
         var place = marks + count.pointee
-        eachKey(of: view) { key, channel in note(view, lexicon, key, reachedOn: channel, &place) }
+        eachKey(of: view) { key, channel in note(view, vocabulary, key, reachedOn: channel, &place) }
         count.pointee = place - marks
     }
 
@@ -208,7 +208,7 @@ struct BulkMarks: BitwiseCopyable {
     /// Adds the marks of the view's decisions for a key: on one channel, or on every channel if `channel` is nil.
     @inline(__always) private func note(
         _ view: RecordView,
-        _ lexicon: UnsafePointer<Lexicon>,
+        _ vocabulary: UnsafePointer<Vocabulary>,
         _ key: UInt64,
         reachedOn channel: Int?,
         _ place: inout UnsafeMutablePointer<UInt64>
@@ -216,22 +216,22 @@ struct BulkMarks: BitwiseCopyable {
         for index in 0..<view.subscriptionCount {
             let wish = view.subscriptions[index]
             guard wish.channel == channel ?? wish.channel else { continue }
-            let subject = wishes[wish.channel &* topics &+ (wish.topic == Lexicon.none ? 0 : wish.topic &+ 1)]
+            let subject = wishes[wish.channel &* topics &+ (wish.topic == Vocabulary.none ? 0 : wish.topic &+ 1)]
             // The mark is always written and conditionally counted, because a branch would often be mispredicted.
             let (isYes, isNo) = (
-                wish.state == lexicon.pointee.subscribed,
-                wish.state != lexicon.pointee.subscribed && wish.state != lexicon.pointee.unknownState
+                wish.state == vocabulary.pointee.subscribed,
+                wish.state != vocabulary.pointee.subscribed && wish.state != vocabulary.pointee.unknownState
             )
             put(&place, ConsentMark.yes(key, subject) | (isNo ? ConsentMark.no : 0), if: isYes || isNo)
             put(
                 &place,
                 ConsentMark.yes(key, consents[wish.channel &+ 1]),
-                if: isYes && !refuses(wish.channel, view, lexicon)
+                if: isYes && !refuses(wish.channel, view, vocabulary)
             )
-            put(&place, ConsentMark.yes(key, consents[0]), if: isYes && !refuses(Lexicon.none, view, lexicon))
+            put(&place, ConsentMark.yes(key, consents[0]), if: isYes && !refuses(Vocabulary.none, view, vocabulary))
             let topics = ConsentMark.yes(key, topicMarks[wish.channel])
-            if wish.topic == Lexicon.none {
-                if isNo, !hasOptInToTopic(wish.channel, view, lexicon) { put(&place, topics | ConsentMark.no) }
+            if wish.topic == Vocabulary.none {
+                if isNo, !hasOptInToTopic(wish.channel, view, vocabulary) { put(&place, topics | ConsentMark.no) }
             } else {
                 put(&place, topics, if: isYes)
             }
@@ -240,15 +240,15 @@ struct BulkMarks: BitwiseCopyable {
             let consent = view.consents[index]
             // Addresses receive messages only.
             guard channel == nil || consent.purpose == messaging,
-                consent.channel == Lexicon.none || consent.channel == channel ?? consent.channel
+                consent.channel == Vocabulary.none || consent.channel == channel ?? consent.channel
             else { continue }
             let purpose = consent.purpose &* (Self.channels &+ 1)
-            let own = consents[purpose &+ (consent.channel == Lexicon.none ? 0 : consent.channel &+ 1)]
-            if consent.state == lexicon.pointee.refused {
+            let own = consents[purpose &+ (consent.channel == Vocabulary.none ? 0 : consent.channel &+ 1)]
+            if consent.state == vocabulary.pointee.refused {
                 put(&place, ConsentMark.yes(key, own) | ConsentMark.no)
-            } else if consent.state != lexicon.pointee.unanswered {
+            } else if consent.state != vocabulary.pointee.unanswered {
                 put(&place, ConsentMark.yes(key, own))
-                if consent.channel != Lexicon.none { put(&place, ConsentMark.yes(key, consents[purpose])) }
+                if consent.channel != Vocabulary.none { put(&place, ConsentMark.yes(key, consents[purpose])) }
             }
         }
     }
@@ -257,11 +257,11 @@ struct BulkMarks: BitwiseCopyable {
     @inline(__always) private func refuses(
         _ channel: Int,
         _ view: RecordView,
-        _ lexicon: UnsafePointer<Lexicon>
+        _ vocabulary: UnsafePointer<Vocabulary>
     ) -> Bool {
         for index in 0..<view.consentCount {
             let consent = view.consents[index]
-            if consent.purpose == messaging, consent.channel == channel, consent.state == lexicon.pointee.refused {
+            if consent.purpose == messaging, consent.channel == channel, consent.state == vocabulary.pointee.refused {
                 return true
             }
         }
@@ -272,11 +272,11 @@ struct BulkMarks: BitwiseCopyable {
     private func hasOptInToTopic(
         _ channel: Int,
         _ view: RecordView,
-        _ lexicon: UnsafePointer<Lexicon>
+        _ vocabulary: UnsafePointer<Vocabulary>
     ) -> Bool {
         for index in 0..<view.subscriptionCount {
             let wish = view.subscriptions[index]
-            if wish.channel == channel, wish.topic != Lexicon.none, wish.state == lexicon.pointee.subscribed {
+            if wish.channel == channel, wish.topic != Vocabulary.none, wish.state == vocabulary.pointee.subscribed {
                 return true
             }
         }

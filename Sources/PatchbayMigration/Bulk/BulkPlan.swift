@@ -32,7 +32,7 @@ struct BulkPlan: Sendable {
         /// The settings that cause findings, by the code of the finding.
         var deciding: [String: String] = [:]
         /// Whether rejected records are kept for a list of rejects.
-        var isTold = true
+        var keepsRecords = true
     }
 
     /// Creates the general path of one thread.
@@ -163,7 +163,7 @@ struct BulkPlan: Sendable {
     /// or do not show that the source consists of lines.
     func header(in bytes: [UInt8]) -> Header? {
         guard let source else { return nil }
-        guard case .columns(let layout) = source else { return RecordLines.areTold(by: bytes) ? Header() : nil }
+        guard case .columns(let layout) = source else { return RecordLines.areRecognized(in: bytes) ? Header() : nil }
         var reader = DelimitedReader(dialect: layout.dialect)
         reader.append(bytes)
         guard case .success(let row)? = reader.next() else { return nil }

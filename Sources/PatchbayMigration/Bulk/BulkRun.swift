@@ -427,7 +427,7 @@ struct BulkRun {
             (record.number, record.line) = (number, line)
             return record
         // A reader of lines gets no rows and vice versa; complete findings need no reader.
-        case (_, .told(let bytes)), (_, .line(let bytes)), (_, .row(let bytes)):
+        case (_, .complete(let bytes)), (_, .line(let bytes)), (_, .row(let bytes)):
             return SourceRecord(number: number, line: line, bytes: encoding.encoded(bytes), contact: nil)
         case (_, .fault(let fault)):
             return SourceRecord(number: number, line: line, bytes: fault.bytes, contact: nil)

@@ -75,7 +75,7 @@ struct ChunkResult: Sendable {
             case line([UInt8])
             case row([UInt8])
             /// A record that need not be read again, because its findings are complete.
-            case told([UInt8])
+            case complete([UInt8])
             // Rare and large. Indirect, so that the other cases stay small.
             indirect case fault(DelimitedFault)
             /// A record without bytes, or without findings of a reader.
@@ -336,7 +336,7 @@ struct ChunkMapper: ~Copyable {
     /// end, which the list of rejects omits.
     private func refuse(_ bytes: ArraySlice<UInt8>, for finding: Finding, _ result: inout ChunkResult) {
         if result.linesBeforeFirst == nil { result.linesBeforeFirst = result.lines }
-        reject(.told(Array(bytes)), [finding], telling: [finding], &result)
+        reject(.complete(Array(bytes)), [finding], telling: [finding], &result)
         book?.note(refusal: finding)
         log?.add(nil, [])
         result.findings.add(finding)
@@ -433,16 +433,16 @@ struct ChunkMapper: ~Copyable {
         }
         var reason = ChunkResult.Reason.target
         // A mapping changes the view, so the traits are determined before.
-        var traits = log == nil ? [] : RecordTraits(view, plan.pointee.lexicon)
+        var traits = log == nil ? [] : RecordTraits(view, plan.pointee.vocabulary)
         evidence?.begin(view)
         guard let changed = mapped(view, &writer) else { return .unusual(.mapping) }
         guard let next = write(changed, &writer, plan, way.pen, notes, &tally, &reason) else {
             guard writer.refusal >= 0 else { return .unusual(reason) }
-            counter?.pointee.note(refused: view, plan.pointee.lexicon)
+            counter?.pointee.note(refused: view, plan.pointee.vocabulary)
             return .refused
         }
         mapping?.count()
-        counter?.pointee.note(view, plan.pointee.lexicon, writtenBy: writer)
+        counter?.pointee.note(view, plan.pointee.vocabulary, writtenBy: writer)
         if let log {
             let isWarned = (0..<writer.noteCount).contains {
                 compiled.notes[Int(writer.notes[$0])].severity == .warning
@@ -507,7 +507,7 @@ struct ChunkMapper: ~Copyable {
         reason = .consent
         if let written, !isAccepted(from: pen, to: written, writer) { return nil }
         // The decisions of a rejected record count, too.
-        if notesConsent { marks.pointee.note(view, plan.pointee.lexicon) }
+        if notesConsent { marks.pointee.note(view, plan.pointee.vocabulary) }
         if lowersOptIns, !isAcceptedByOptOuts {
             let isRefused = written == nil
             writer = before
@@ -551,10 +551,10 @@ struct ChunkMapper: ~Copyable {
             guard let note, writer.note(note) else { return nil }
         }
         for (index, each) in contact.subscriptions.enumerated() where each.state == .unsubscribed {
-            view.subscriptions[index].state = plan.pointee.lexicon.pointee.unsubscribed
+            view.subscriptions[index].state = plan.pointee.vocabulary.pointee.unsubscribed
         }
         for (index, each) in contact.consents.enumerated() where each.state == .denied {
-            view.consents[index].state = plan.pointee.lexicon.pointee.refused
+            view.consents[index].state = plan.pointee.vocabulary.pointee.refused
         }
         guard let end = writer.write(view, plan, pen), isAccepted(from: pen, to: end, writer) else {
             writer.clearRefusal()
@@ -693,7 +693,7 @@ struct ChunkMapper: ~Copyable {
     ) {
         result.rejected += 1
         result.refusals.refuse(findings, deciding: rejecting.deciding)
-        guard rejecting.isTold else { return }
+        guard rejecting.keepsRecords else { return }
         result.rejects.append(
             .init(records: result.records, lines: result.lines, origin: origin(), findings: further)
         )

@@ -53,7 +53,7 @@ struct LinePlan: BitwiseCopyable {
 
     /// The output for subscriptions.
     struct Subscriptions: BitwiseCopyable {
-        /// The addresses, by channel of the lexicon.
+        /// The addresses, by channel of the vocabulary.
         var addresses = Row<Address>(start: nil, count: 0)
         /// `,"status":"subscribed"}`, by state.
         var closings = Row<Stretch>(start: nil, count: 0)
@@ -64,10 +64,10 @@ struct LinePlan: BitwiseCopyable {
         var providers = Row<Stretch>(start: nil, count: 0)
         var unknown = 0, denied = 0, unnamed = 0, lostOptOut = 0, unreachable = 0, detail = 0, token = 0, provider = 0
 
-        static func place(service: Int, family: Int) -> Int { service * (Lexicon.families.count + 2) + family + 1 }
+        static func place(service: Int, family: Int) -> Int { service * (Vocabulary.families.count + 2) + family + 1 }
     }
 
-    let lexicon: UnsafePointer<Lexicon>
+    let vocabulary: UnsafePointer<Vocabulary>
     var attributes: AttributeBook
     let steps: Row<Step>
     let kinds: Row<Kind>
@@ -96,7 +96,7 @@ struct LinePlan: BitwiseCopyable {
     /// each device of each subscription.
     @inline(__always) func room(for view: RecordView, of count: Int) -> Int {
         // A denial may become a subscription of each channel.
-        let denials = view.consentCount > 0 ? Lexicon.channelNames.count : 0
+        let denials = view.consentCount > 0 ? Vocabulary.channelNames.count : 0
         // An opt-out from a channel may become a subscription of each topic, each with the address.
         let topics = (view.subscriptionCount &+ view.consentCount > 0 ? subscriptions.topics.count : 0) &* 3
         let times = 1 &+ (view.subscriptionCount &+ denials &+ topics) &* max(1, view.deviceCount)
@@ -174,9 +174,9 @@ final class CompiledPlan {
         names = Set(known.joined().map(\.rawValue)).union(columns.keys)
         if names.count > RecordView.attributeLimit { names = [] }
         attributeNames = Self.sorted(names)
-        let lexicon = Lexicon(kinds: compiler.kindNames, topics: compiler.topicNames, in: arena)
+        let vocabulary = Vocabulary(kinds: compiler.kindNames, topics: compiler.topicNames, in: arena)
         let plan = LinePlan(
-            lexicon: arena.keep(lexicon),
+            vocabulary: arena.keep(vocabulary),
             attributes: AttributeBook(self.layout, columns, names: names, catalogue: catalogue, in: attributeArena),
             steps: arena.make(compiler.steps),
             kinds: arena.make(compiler.kinds),
@@ -196,7 +196,7 @@ final class CompiledPlan {
     }
 
     /// The index of a kind of identifier; -1 for one that the target does not use.
-    func index(of kind: IdentifierKind) -> Int { kindNames.firstIndex(of: kind.rawValue) ?? Lexicon.unknown }
+    func index(of kind: IdentifierKind) -> Int { kindNames.firstIndex(of: kind.rawValue) ?? Vocabulary.unknown }
 
     /// The rank of an attribute, which is valid until another attribute is learned.
     func rank(of name: AttributeName) -> Int? {
@@ -372,9 +372,9 @@ private struct LineCompiler {
     private mutating func add(_ layout: LineLayout.Subscriptions) {
         func text(_ value: String) -> String { JSONValue.string(value).text }
         let members = layout.members
-        var addresses = Lexicon.channelNames.map { _ in LinePlan.Address() }
+        var addresses = Vocabulary.channelNames.map { _ in LinePlan.Address() }
         for (channel, address) in layout.addresses {
-            guard let index = Lexicon.channelNames.firstIndex(of: channel.rawValue) else { continue }
+            guard let index = Vocabulary.channelNames.firstIndex(of: channel.rawValue) else { continue }
             let opening = ",{\(text(members.channel)):\(text(channel.rawValue)),\(text(members.resource)):"
             addresses[index].opening = arena.text(opening)
             switch address {
@@ -391,7 +391,7 @@ private struct LineCompiler {
         }
         subscriptions.addresses = arena.make(addresses)
         subscriptions.closings = arena.make(
-            Lexicon.states.map { arena.text(",\(text(members.state)):\(text($0.rawValue))}") }
+            Vocabulary.states.map { arena.text(",\(text(members.state)):\(text($0.rawValue))}") }
         )
         subscriptions.resource = layout.resource.map { arena.text(String($0)) } ?? .nothing
         topicNames = layout.topics.keys.sorted()
@@ -410,8 +410,8 @@ private struct LineCompiler {
     /// Adds the providers. Exactly one row must match a service and, if it is known, a platform.
     private mutating func add(_ rows: [LineLayout.Subscriptions.Provider], provider: String, token: String) {
         var providers: [Stretch] = []
-        for service in Lexicon.serviceNames {
-            for family in [nil] + (Lexicon.families + [""]).map(Optional.some) {
+        for service in Vocabulary.serviceNames {
+            for family in [nil] + (Vocabulary.families + [""]).map(Optional.some) {
                 let fitting = rows.filter {
                     $0.service.rawValue == service && (family == nil || $0.platform == family)
                 }

@@ -99,7 +99,7 @@ struct LineWriter: BitwiseCopyable {
         _ plan: UnsafePointer<LinePlan>
     ) -> Bool {
         for consent in 0..<view.consentCount
-        where view.consents[consent].state != plan.pointee.lexicon.pointee.unanswered {
+        where view.consents[consent].state != plan.pointee.vocabulary.pointee.unanswered {
             guard note(step.pointee.index) else { return false }
         }
         return true
@@ -409,7 +409,7 @@ struct LineWriter: BitwiseCopyable {
             pen = next
         }
         if view.consentCount > 0 || view.subscriptionCount > 0 && plan.pointee.subscriptions.topics.count > 0 {
-            for channel in 0..<Lexicon.channelNames.count where isReachable(channel, view, plan) {
+            for channel in 0..<Vocabulary.channelNames.count where isReachable(channel, view, plan) {
                 guard let next = optOuts(of: channel, view, plan, pen) else { return nil }
                 if next.place != pen.place, Self.goesToDevices(channel, plan) { reachesDevices = true }
                 pen = next
@@ -435,7 +435,7 @@ struct LineWriter: BitwiseCopyable {
         _ plan: UnsafePointer<LinePlan>,
         denied: Int
     ) -> Int? {
-        let (state, unsubscribed) = (subscription.pointee.state, plan.pointee.lexicon.pointee.unsubscribed)
+        let (state, unsubscribed) = (subscription.pointee.state, plan.pointee.vocabulary.pointee.unsubscribed)
         guard view.consentCount > 0, state != unsubscribed, isDenied(subscription.pointee.channel, view, plan) else {
             return state
         }
@@ -448,11 +448,11 @@ struct LineWriter: BitwiseCopyable {
         _ plan: UnsafePointer<LinePlan>,
         _ start: Pen
     ) -> Pen? {
-        let (lexicon, channel) = (plan.pointee.lexicon, subscription.pointee.channel)
+        let (vocabulary, channel) = (plan.pointee.vocabulary, subscription.pointee.channel)
         guard let state = state(of: subscription, view, plan, denied: plan.pointee.subscriptions.denied) else {
             return nil
         }
-        guard state != lexicon.pointee.unknownState else { return noted(plan.pointee.subscriptions.unknown, start) }
+        guard state != vocabulary.pointee.unknownState else { return noted(plan.pointee.subscriptions.unknown, start) }
         let topic = subscription.pointee.topic
         guard let pen = entries(channel, topic: topic, state, view, plan, start) else { return nil }
         guard pen.place != start.place else { return pen }
@@ -472,13 +472,13 @@ struct LineWriter: BitwiseCopyable {
         _ start: Pen
     ) -> Pen? {
         let resource =
-            topic == Lexicon.none
+            topic == Vocabulary.none
             ? plan.pointee.subscriptions.resource : topic >= 0 ? plan.pointee.subscriptions.topics[topic] : .nothing
         guard resource.count > 0 else {
             // A denial also applies to a topic without a resource.
             let isCovered =
-                state == plan.pointee.lexicon.pointee.subscribed
-                || topic != Lexicon.none && view.consentCount > 0 && isDenied(channel, view, plan)
+                state == plan.pointee.vocabulary.pointee.subscribed
+                || topic != Vocabulary.none && view.consentCount > 0 && isDenied(channel, view, plan)
             return noted(isCovered ? plan.pointee.subscriptions.unnamed : plan.pointee.subscriptions.lostOptOut, start)
         }
         guard channel >= 0 else { return noted(plan.pointee.subscriptions.unreachable, start) }
@@ -514,12 +514,12 @@ struct LineWriter: BitwiseCopyable {
         _ plan: UnsafePointer<LinePlan>,
         _ start: Pen
     ) -> Pen? {
-        let out = plan.pointee.lexicon.pointee.unsubscribed
-        let (isDenied, whole) = (isDenied(channel, view, plan), state(of: channel, topic: Lexicon.none, view))
+        let out = plan.pointee.vocabulary.pointee.unsubscribed
+        let (isDenied, whole) = (isDenied(channel, view, plan), state(of: channel, topic: Vocabulary.none, view))
         guard isDenied || whole == out else { return start }
         var pen = start
         if isDenied, whole == nil {
-            guard let next = entries(channel, topic: Lexicon.none, out, view, plan, pen) else { return nil }
+            guard let next = entries(channel, topic: Vocabulary.none, out, view, plan, pen) else { return nil }
             pen = next
         }
         let topics = plan.pointee.subscriptions.topics
@@ -583,9 +583,9 @@ struct LineWriter: BitwiseCopyable {
     func isDenied(_ channel: Int, _ view: RecordView, _ plan: UnsafePointer<LinePlan>) -> Bool {
         for index in 0..<view.consentCount {
             let consent = view.consents[index]
-            // Messaging is the first purpose of the lexicon.
-            if consent.purpose == 0, consent.state == plan.pointee.lexicon.pointee.refused,
-                consent.channel == Lexicon.none || consent.channel == channel
+            // Messaging is the first purpose of the vocabulary.
+            if consent.purpose == 0, consent.state == plan.pointee.vocabulary.pointee.refused,
+                consent.channel == Vocabulary.none || consent.channel == channel
             {
                 return true
             }

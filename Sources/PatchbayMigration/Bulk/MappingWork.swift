@@ -86,7 +86,7 @@ extension MappingPlan {
                 guard let own = ValueView(value, view.scratch) else { return false }
                 view.setAttribute(ranks[index], own)
             case .identifier(let kind):
-                let spot = Spot(part: .identifier, index: kinds[kind] ?? Lexicon.unknown)
+                let spot = Spot(part: .identifier, index: kinds[kind] ?? Vocabulary.unknown)
                 let values = contact.identifiers.filter { $0.kind == kind }
                 let count = (0..<view.identifierCount).count { view.identifiers[$0].kind == spot.index }
                 // A rule changes the first identifier of a kind.

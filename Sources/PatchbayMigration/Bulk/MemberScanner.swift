@@ -42,7 +42,7 @@ protocol LineScanner: RecordScanner {
     mutating func object(
         _ start: Bytes,
         _ view: inout RecordView,
-        _ lexicon: UnsafePointer<Lexicon>,
+        _ vocabulary: UnsafePointer<Vocabulary>,
         _ names: KeyTable
     ) -> Bytes?
 }
@@ -55,7 +55,7 @@ extension LineScanner {
         _ plan: UnsafePointer<LinePlan>
     ) -> RecordExtent? {
         guard start.pointee == 0x7B,
-            var place = object(start, &view, plan.pointee.lexicon, plan.pointee.attributes.names)
+            var place = object(start, &view, plan.pointee.vocabulary, plan.pointee.attributes.names)
         else { return nil }
         Grammar.space(&place)
         if place >= end { return RecordExtent(end: place, lines: 0) }
@@ -181,7 +181,7 @@ struct MemberScanner: LineScanner {
             }
         }
         let (envelope, ownSlots) = (layout.envelope, kinds.count)
-        kinds += envelope.identifiers.map { kind($0.kind) } + [Kind(index: Lexicon.unknown, name: .nothing)]
+        kinds += envelope.identifiers.map { kind($0.kind) } + [Kind(index: Vocabulary.unknown, name: .nothing)]
         guard kinds.count <= Self.slotLimit, let list else { return nil }
         var outer: [(String, EnvelopeMember)] = envelope.markers.enumerated()
             .map { ($1, EnvelopeMember(work: $0 == 0 ? .firstMarker : .marker)) }
@@ -197,7 +197,7 @@ struct MemberScanner: LineScanner {
         let topics = list.topics.map { number, topic in
             Topic(
                 number: arena.text(String(number)),
-                index: topic.map { plan.topicNames.firstIndex(of: $0) ?? Lexicon.unknown } ?? Lexicon.none,
+                index: topic.map { plan.topicNames.firstIndex(of: $0) ?? Vocabulary.unknown } ?? Vocabulary.none,
                 name: arena.text(topic ?? "")
             )
         }
@@ -223,13 +223,13 @@ struct MemberScanner: LineScanner {
             addresses: arena.make(RecordView.subscriptionLimit, of: Address(kind: 0, text: .nothing)),
             topics: arena.make(topics),
             states: KeyTable(states.map(\.key), in: arena),
-            stateIndexes: arena.make(states.map { Lexicon.states.firstIndex(of: $0.value) ?? 0 }),
+            stateIndexes: arena.make(states.map { Vocabulary.states.firstIndex(of: $0.value) ?? 0 }),
             providers: KeyTable(providers.map(\.key), in: arena),
             services: arena.make(
                 providers.map { _, service in
                     let name = service.rawValue
                     return Kind(
-                        index: Lexicon.serviceNames.firstIndex(of: name) ?? Lexicon.unknown,
+                        index: Vocabulary.serviceNames.firstIndex(of: name) ?? Vocabulary.unknown,
                         name: arena.text(name)
                     )
                 }
@@ -253,7 +253,7 @@ struct MemberScanner: LineScanner {
     @inline(__always) mutating func object(
         _ start: Bytes,
         _ view: inout RecordView,
-        _ lexicon: UnsafePointer<Lexicon>,
+        _ vocabulary: UnsafePointer<Vocabulary>,
         _ names: KeyTable
     ) -> Bytes? {
         view.clear()
@@ -265,7 +265,7 @@ struct MemberScanner: LineScanner {
         let isEnveloped = (0..<tables.pointee.markerCount).contains(tables.pointee.envelope.find(&first))
         let end =
             isEnveloped
-            ? enveloped(start, &view, lexicon, names) : record(start, &view, lexicon, names)
+            ? enveloped(start, &view, vocabulary, names) : record(start, &view, vocabulary, names)
         guard let end, takeIdentifiers(&view), areOwn(view) else { return nil }
         return end
     }
@@ -273,7 +273,7 @@ struct MemberScanner: LineScanner {
     private mutating func enveloped(
         _ start: Bytes,
         _ view: inout RecordView,
-        _ lexicon: UnsafePointer<Lexicon>,
+        _ vocabulary: UnsafePointer<Vocabulary>,
         _ names: KeyTable
     ) -> Bytes? {
         let table = tables.pointee.envelope
@@ -287,7 +287,7 @@ struct MemberScanner: LineScanner {
                 return Self.skip(place, view.scratch)
             case .record:
                 hasRecord = true
-                return record(place, &view, lexicon, names)
+                return record(place, &view, vocabulary, names)
             case .identifier, .customValue:
                 let slot = tables.pointee.slots + member.pointee.index
                 return Grammar.string(&place, slot, view.scratch) ? place : nil
@@ -318,11 +318,11 @@ struct MemberScanner: LineScanner {
     private mutating func record(
         _ start: Bytes,
         _ view: inout RecordView,
-        _ lexicon: UnsafePointer<Lexicon>,
+        _ vocabulary: UnsafePointer<Vocabulary>,
         _ names: KeyTable
     ) -> Bytes? {
         Grammar.members(start, of: tables.pointee.members) { index, place in
-            take(tables.pointee.roles.place(index), place, &view, lexicon, rank: tables.pointee.ranks[index])
+            take(tables.pointee.roles.place(index), place, &view, vocabulary, rank: tables.pointee.ranks[index])
         } other: {
             attribute(named: $0, &view, names)
         }
@@ -332,7 +332,7 @@ struct MemberScanner: LineScanner {
         _ member: UnsafePointer<Member>,
         _ start: Bytes,
         _ view: inout RecordView,
-        _ lexicon: UnsafePointer<Lexicon>,
+        _ vocabulary: UnsafePointer<Vocabulary>,
         rank: Int
     ) -> Bytes? {
         var place = start
@@ -346,7 +346,7 @@ struct MemberScanner: LineScanner {
         case .identifier: return identifier(place, tables.pointee.slots + member.pointee.index, view.scratch)
         case .timeZone: return Grammar.text(at: place, false, &view)
         case .tags: return Grammar.tags(place, &view)
-        case .subscriptions: return subscriptions(place, &view, lexicon)
+        case .subscriptions: return subscriptions(place, &view, vocabulary)
         case .attribute, .code, .status:
             guard rank >= 0 else {
                 unknownName = member.pointee.name
@@ -502,18 +502,26 @@ struct MemberScanner: LineScanner {
 
     // MARK: Subscriptions
 
-    private mutating func subscriptions(_ start: Bytes, _ view: inout RecordView, _ lexicon: UnsafePointer<Lexicon>)
+    private mutating func subscriptions(
+        _ start: Bytes,
+        _ view: inout RecordView,
+        _ vocabulary: UnsafePointer<Vocabulary>
+    )
         -> Bytes?
     {
-        Grammar.elements(start) { subscription($0, &view, lexicon) }
+        Grammar.elements(start) { subscription($0, &view, vocabulary) }
     }
 
-    private mutating func subscription(_ start: Bytes, _ view: inout RecordView, _ lexicon: UnsafePointer<Lexicon>)
+    private mutating func subscription(
+        _ start: Bytes,
+        _ view: inout RecordView,
+        _ vocabulary: UnsafePointer<Vocabulary>
+    )
         -> Bytes?
     {
         let table = tables.pointee.subscriptionMembers
         var each = RecordView.SubscriptionView(channel: -1, topic: -1, state: -1)
-        var (token, service) = (Stretch?.none, Lexicon.none)
+        var (token, service) = (Stretch?.none, Vocabulary.none)
         let end = Grammar.members(start, of: table, required: 0b111) { index, start in
             var (place, value) = (start, RecordView.blank)
             switch index {
@@ -537,7 +545,7 @@ struct MemberScanner: LineScanner {
             switch index {
             case 0:
                 guard text.count > 0, text.isASCII else { return nil }
-                (each.channel, each.names.channel) = (lexicon.pointee.channels.match(text), text)
+                (each.channel, each.names.channel) = (vocabulary.pointee.channels.match(text), text)
             case 2:
                 each.state = state(text)
                 guard each.state >= 0 else { return nil }
@@ -556,12 +564,12 @@ struct MemberScanner: LineScanner {
             skipOther($0, table, view.scratch)
         }
         if let token, service >= 0 {
-            guard addDevice(token, tables.pointee.services[service], each.state, &view, lexicon) else { return nil }
+            guard addDevice(token, tables.pointee.services[service], each.state, &view, vocabulary) else { return nil }
         }
         for index in 0..<view.subscriptionCount {
             let other = view.subscriptions[index]
             guard other.names.channel.compare(each.names.channel) == 0,
-                (other.topic == Lexicon.none) == (each.topic == Lexicon.none),
+                (other.topic == Vocabulary.none) == (each.topic == Vocabulary.none),
                 other.names.topic.compare(each.names.topic) == 0
             else { continue }
             return other.state == each.state ? end : nil
@@ -604,7 +612,7 @@ struct MemberScanner: LineScanner {
         _ service: Kind,
         _ state: Int,
         _ view: inout RecordView,
-        _ lexicon: UnsafePointer<Lexicon>
+        _ vocabulary: UnsafePointer<Vocabulary>
     ) -> Bool {
         guard token.isASCII, view.deviceCount < RecordView.deviceLimit else { return false }
         for index in 0..<view.deviceCount {
@@ -614,7 +622,7 @@ struct MemberScanner: LineScanner {
         var device = RecordView.DeviceView()
         (device.hasToken, device.token) = (true, token)
         (device.service, device.serviceName) = (service.index, service.name)
-        device.allowsPush = state == lexicon.pointee.subscribed
+        device.allowsPush = state == vocabulary.pointee.subscribed
         view.devices[view.deviceCount] = device
         view.deviceCount += 1
         return true

@@ -55,18 +55,18 @@ struct NeutralScanner: LineScanner {
     @inline(__always) mutating func object(
         _ start: Bytes,
         _ view: inout RecordView,
-        _ lexicon: UnsafePointer<Lexicon>,
+        _ vocabulary: UnsafePointer<Vocabulary>,
         _ names: KeyTable
     ) -> Bytes? {
         view.clear()
         return Grammar.members(start, of: tables.pointee.parts) { part, place in
             switch part {
-            case 0: identifiers(place, &view, lexicon)
+            case 0: identifiers(place, &view, vocabulary)
             case 1: attributes(place, &view, names)
             case 2: Grammar.tags(place, &view)
-            case 3: subscriptions(place, &view, lexicon)
-            case 4: consents(place, &view, lexicon)
-            case 5: devices(place, &view, lexicon)
+            case 3: subscriptions(place, &view, vocabulary)
+            case 4: consents(place, &view, vocabulary)
+            case 5: devices(place, &view, vocabulary)
             default: Grammar.text(at: place, part == 6, &view)
             }
         }
@@ -77,7 +77,7 @@ struct NeutralScanner: LineScanner {
     @inline(__always) private func identifiers(
         _ start: Bytes,
         _ view: inout RecordView,
-        _ lexicon: UnsafePointer<Lexicon>
+        _ vocabulary: UnsafePointer<Vocabulary>
     ) -> Bytes? {
         Grammar.elements(start) { start in
             guard view.identifierCount < RecordView.identifierLimit else { return nil }
@@ -86,7 +86,7 @@ struct NeutralScanner: LineScanner {
             return Grammar.members(start, of: tables.pointee.identifierMembers, required: 0b11) { member, start in
                 var place = start
                 if member == 1 { return Grammar.string(&place, &identifier.pointee.value, view.scratch) ? place : nil }
-                guard let kind = Self.word(&place, lexicon.pointee.kinds, view.scratch) else { return nil }
+                guard let kind = Self.word(&place, vocabulary.pointee.kinds, view.scratch) else { return nil }
                 (identifier.pointee.kind, identifier.pointee.name) = kind
                 return place
             }
@@ -147,23 +147,26 @@ struct NeutralScanner: LineScanner {
     /// The types, by their index in the table.
     private static let types: [TypeCode] = [.date, .country, .timestamp, .time, .choices, .decimal]
 
-    private func subscriptions(_ start: Bytes, _ view: inout RecordView, _ lexicon: UnsafePointer<Lexicon>) -> Bytes? {
+    private func subscriptions(_ start: Bytes, _ view: inout RecordView, _ vocabulary: UnsafePointer<Vocabulary>)
+        -> Bytes?
+    {
         Grammar.elements(start) { start in
             guard view.subscriptionCount < RecordView.subscriptionLimit else { return nil }
-            var subscription = RecordView.SubscriptionView(channel: -1, topic: Lexicon.none, state: -1)
+            var subscription = RecordView.SubscriptionView(channel: -1, topic: Vocabulary.none, state: -1)
             let end = Grammar.members(start, of: tables.pointee.details, required: 0b101) { member, start in
                 var place = start
                 switch member {
                 case 0:
-                    guard let channel = Self.word(&place, lexicon.pointee.channels, view.scratch) else { return nil }
+                    guard let channel = Self.word(&place, vocabulary.pointee.channels, view.scratch) else { return nil }
                     (subscription.channel, subscription.names.channel) = channel
                 case 1:
-                    guard let topic = Self.word(&place, lexicon.pointee.topics, view.scratch, mayBeEmpty: true) else {
+                    guard let topic = Self.word(&place, vocabulary.pointee.topics, view.scratch, mayBeEmpty: true)
+                    else {
                         return nil
                     }
                     (subscription.topic, subscription.names.topic) = topic
                 case 2:
-                    guard let state = Self.closed(&place, lexicon.pointee.subscriptionStates) else { return nil }
+                    guard let state = Self.closed(&place, vocabulary.pointee.subscriptionStates) else { return nil }
                     subscription.state = state
                 case 3:
                     guard let changedAt = Self.instant(&place, view.scratch) else { return nil }
@@ -184,21 +187,21 @@ struct NeutralScanner: LineScanner {
         }
     }
 
-    private func consents(_ start: Bytes, _ view: inout RecordView, _ lexicon: UnsafePointer<Lexicon>) -> Bytes? {
+    private func consents(_ start: Bytes, _ view: inout RecordView, _ vocabulary: UnsafePointer<Vocabulary>) -> Bytes? {
         Grammar.elements(start) { start in
             guard view.consentCount < RecordView.consentLimit else { return nil }
-            var consent = RecordView.ConsentView(purpose: -1, channel: Lexicon.none, state: -1)
+            var consent = RecordView.ConsentView(purpose: -1, channel: Vocabulary.none, state: -1)
             let end = Grammar.members(start, of: tables.pointee.consentMembers, required: 0b101) { member, start in
                 var place = start
                 switch member {
                 case 0:
-                    guard let purpose = Self.word(&place, lexicon.pointee.purposes, view.scratch) else { return nil }
+                    guard let purpose = Self.word(&place, vocabulary.pointee.purposes, view.scratch) else { return nil }
                     (consent.purpose, consent.names.purpose) = purpose
                 case 1:
-                    guard let channel = Self.word(&place, lexicon.pointee.channels, view.scratch) else { return nil }
+                    guard let channel = Self.word(&place, vocabulary.pointee.channels, view.scratch) else { return nil }
                     (consent.channel, consent.names.channel) = channel
                 case 2:
-                    guard let state = Self.closed(&place, lexicon.pointee.consentStates) else { return nil }
+                    guard let state = Self.closed(&place, vocabulary.pointee.consentStates) else { return nil }
                     consent.state = state
                 default:
                     guard let changedAt = Self.instant(&place, view.scratch) else { return nil }
@@ -221,7 +224,7 @@ struct NeutralScanner: LineScanner {
 
     // MARK: Devices
 
-    private func devices(_ start: Bytes, _ view: inout RecordView, _ lexicon: UnsafePointer<Lexicon>) -> Bytes? {
+    private func devices(_ start: Bytes, _ view: inout RecordView, _ vocabulary: UnsafePointer<Vocabulary>) -> Bytes? {
         Grammar.elements(start) { start in
             guard view.deviceCount < RecordView.deviceLimit else { return nil }
             let device = view.devices + view.deviceCount
@@ -229,7 +232,7 @@ struct NeutralScanner: LineScanner {
             view.deviceCount += 1
             return Grammar.members(start, of: tables.pointee.facilities) { member, start in
                 switch member {
-                case 4: return token(start, device, lexicon, view.scratch)
+                case 4: return token(start, device, vocabulary, view.scratch)
                 case 5: return facts(start, device, view.scratch)
                 case 6: return identities(start, device, view.scratch)
                 default: break
@@ -250,7 +253,7 @@ struct NeutralScanner: LineScanner {
     private func token(
         _ start: Bytes,
         _ device: UnsafeMutablePointer<RecordView.DeviceView>,
-        _ lexicon: UnsafePointer<Lexicon>,
+        _ vocabulary: UnsafePointer<Vocabulary>,
         _ scratch: Scratch
     ) -> Bytes? {
         (device.pointee.hasToken, device.pointee.serviceName) = (true, .apns)
@@ -258,7 +261,7 @@ struct NeutralScanner: LineScanner {
             var place = start
             switch member {
             case 1:
-                guard let service = Self.word(&place, lexicon.pointee.services, scratch) else { return nil }
+                guard let service = Self.word(&place, vocabulary.pointee.services, scratch) else { return nil }
                 (device.pointee.service, device.pointee.serviceName) = service
             case 2:
                 guard let environment = Self.closed(&place, tables.pointee.environments) else { return nil }

@@ -43,8 +43,8 @@ struct NeutralTexts: BitwiseCopyable {
                 }
             }
         )
-        states = words(Lexicon.states.map(\.rawValue))
-        answers = words(Lexicon.answers.map(\.rawValue))
+        states = words(Vocabulary.states.map(\.rawValue))
+        answers = words(Vocabulary.answers.map(\.rawValue))
         environments = words(PushToken.Environment.allCases.map(\.rawValue))
     }
 }
@@ -138,7 +138,7 @@ extension LineWriter {
             pen.put(0x2C)
             let object = pen.place
             pen.put(member: texts.pointee.channel, each.pointee.names.channel)
-            if each.pointee.topic != Lexicon.none { pen.put(member: texts.pointee.topic, each.pointee.names.topic) }
+            if each.pointee.topic != Vocabulary.none { pen.put(member: texts.pointee.topic, each.pointee.names.topic) }
             pen.put(member: texts.pointee.state, texts.pointee.states[each.pointee.state])
             pen.put(member: texts.pointee.changedAt, each.pointee.changedAt)
             pen.put(member: texts.pointee.source, each.pointee.source)
@@ -156,7 +156,7 @@ extension LineWriter {
             pen.put(0x2C)
             let object = pen.place
             pen.put(member: texts.pointee.purpose, each.pointee.names.purpose)
-            if each.pointee.channel != Lexicon.none {
+            if each.pointee.channel != Vocabulary.none {
                 pen.put(member: texts.pointee.channel, each.pointee.names.channel)
             }
             pen.put(member: texts.pointee.state, texts.pointee.answers[each.pointee.state])

@@ -32,7 +32,7 @@ struct ValueView: BitwiseCopyable {
 /// The view holds fewer parts of each kind than a contact may have. A record with more takes the general path.
 struct RecordView: BitwiseCopyable {
     struct IdentifierView: BitwiseCopyable {
-        /// The index of the kind in the lexicon; -1 for a kind that the plan does not use.
+        /// The index of the kind in the vocabulary; -1 for a kind that the plan does not use.
         var kind: Int
         /// The kind's name.
         var name = Stretch.nothing
@@ -45,7 +45,7 @@ struct RecordView: BitwiseCopyable {
 
     struct SubscriptionView: BitwiseCopyable {
         var channel: Int
-        /// The index of the topic in the lexicon; -1 for an unknown one, -2 for none.
+        /// The index of the topic in the vocabulary; -1 for an unknown one, -2 for none.
         var topic: Int
         var state: Int
         /// The names of the channel and the topic.
@@ -64,7 +64,7 @@ struct RecordView: BitwiseCopyable {
 
     struct ConsentView: BitwiseCopyable {
         var purpose: Int
-        /// The index of the channel in the lexicon; -2 for every channel.
+        /// The index of the channel in the vocabulary; -2 for every channel.
         var channel: Int
         var state: Int
         /// The names of the purpose and the channel.
@@ -100,7 +100,7 @@ struct RecordView: BitwiseCopyable {
 
         var token = Stretch.nothing
         var hasToken = false
-        /// The index of the token's service in the lexicon; -1 for an unknown one.
+        /// The index of the token's service in the vocabulary; -1 for an unknown one.
         var service = 0
         var serviceName = Stretch.nothing
         /// The environment of the token; -1 if it names none.
@@ -131,14 +131,14 @@ struct RecordView: BitwiseCopyable {
                 + (allowsLocation ? 1 : 0) + (allowsProximity ? 1 : 0)
         }
 
-        /// The index of a platform's family in the lexicon.
+        /// The index of a platform's family in the vocabulary.
         static func family(of platform: Stretch) -> Int {
             func isNamed(_ name: String) -> Bool {
                 platform.count == name.utf8.count
                     && zip(0..<platform.count, name.utf8).allSatisfy { platform[$0] | 0x20 == $1 }
             }
             if isNamed("ipados") { return 0 }
-            return Lexicon.families.firstIndex(where: isNamed) ?? Lexicon.families.count
+            return Vocabulary.families.firstIndex(where: isNamed) ?? Vocabulary.families.count
         }
     }
 
@@ -199,13 +199,15 @@ struct RecordView: BitwiseCopyable {
         for word in 0..<Self.presentWords { present[word] = 0 }
     }
 
-    /// Whether all consent decisions concern channels, topics and purposes of the lexicon.
+    /// Whether all consent decisions concern channels, topics and purposes of the vocabulary.
     @inline(__always) var hasKnownWords: Bool {
         for index in 0..<subscriptionCount {
-            guard subscriptions[index].channel >= 0, subscriptions[index].topic != Lexicon.unknown else { return false }
+            guard subscriptions[index].channel >= 0, subscriptions[index].topic != Vocabulary.unknown else {
+                return false
+            }
         }
         for index in 0..<consentCount {
-            guard consents[index].purpose >= 0, consents[index].channel != Lexicon.unknown else { return false }
+            guard consents[index].purpose >= 0, consents[index].channel != Vocabulary.unknown else { return false }
         }
         return true
     }
@@ -334,8 +336,8 @@ extension Subscription {
     init(_ view: RecordView.SubscriptionView) {
         self.init(
             channel: Channel(rawValue: view.names.channel.text),
-            topic: view.topic == Lexicon.none ? nil : view.names.topic.text,
-            state: Lexicon.states[view.state],
+            topic: view.topic == Vocabulary.none ? nil : view.names.topic.text,
+            state: Vocabulary.states[view.state],
             changedAt: view.changedAt.timestamp,
             source: view.source.isThere ? view.source.text.text : nil
         )
@@ -347,8 +349,8 @@ extension Consent {
     init(_ view: RecordView.ConsentView) {
         self.init(
             purpose: Purpose(rawValue: view.names.purpose.text),
-            channel: view.channel == Lexicon.none ? nil : Channel(rawValue: view.names.channel.text),
-            state: Lexicon.answers[view.state],
+            channel: view.channel == Vocabulary.none ? nil : Channel(rawValue: view.names.channel.text),
+            state: Vocabulary.answers[view.state],
             changedAt: view.changedAt.timestamp
         )
     }

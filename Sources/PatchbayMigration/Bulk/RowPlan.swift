@@ -15,20 +15,20 @@ struct RowPlan: BitwiseCopyable {
         var limit = Int.max
         var isRequired = false
         var phoneForm = PhoneNumber.Form.any
-        /// For a column with the state of a subscription: its channel and topic in the lexicon, and the value of each state.
-        /// For a column with an attribute: the only values that it accepts; empty if it accepts any.
-        var channel = Lexicon.unknown
-        var topic = Lexicon.none
+        /// For a column with the state of a subscription: its channel and topic in the vocabulary, and the value of each
+        /// state. For a column with an attribute: the only values that it accepts; empty if it accepts any.
+        var channel = Vocabulary.unknown
+        var topic = Vocabulary.none
         var words = Row<Stretch>(start: nil, count: 0)
-        /// For a column with a denied purpose: the purpose, and the channel or ``Lexicon/none`` for every channel.
-        var purpose = Lexicon.unknown
-        var purposeChannel = Lexicon.none
+        /// For a column with a denied purpose: the purpose, and the channel or ``Vocabulary/none`` for every channel.
+        var purpose = Vocabulary.unknown
+        var purposeChannel = Vocabulary.none
         /// For a column with a date or the source of a subscription: its content, and the channel and topic.
         var part = Part.none
-        var partChannel = Lexicon.unknown
-        var partTopic = Lexicon.none
+        var partChannel = Vocabulary.unknown
+        var partTopic = Vocabulary.none
         /// For a column with an address: the channel whose messages it receives.
-        var reach = Lexicon.unknown
+        var reach = Vocabulary.unknown
     }
 
     /// A part of a subscription other than its state.
@@ -82,9 +82,9 @@ struct RowPlan: BitwiseCopyable {
     var standIns = Row<Int>(start: nil, count: 0)
     /// Whether there are columns that only the general path can fill.
     var hasDeviceColumns = false
-    /// Whether there are columns for channels or purposes that are not in the lexicon. Records that name one of these, or
-    /// every channel, take the general path.
-    var hasStrangeColumns = false
+    /// Whether there are columns for channels or purposes that are not in the vocabulary. Records that name one of
+    /// these, or every channel, take the general path.
+    var hasUnlistedColumns = false
     /// A bit for each channel on which opt-outs require the general path.
     var judged: UInt8 = 0
     /// A bit for each channel on which an address requires an opt-in. An address without one requires further checks.
@@ -217,7 +217,7 @@ struct RowCompiler {
     private func bits(_ channels: [Channel]) -> UInt8? {
         var bits: UInt8 = 0
         for channel in channels {
-            guard let index = Lexicon.channelNames.firstIndex(of: channel.rawValue) else { return nil }
+            guard let index = Vocabulary.channelNames.firstIndex(of: channel.rawValue) else { return nil }
             bits |= 1 << UInt8(index)
         }
         return bits
@@ -241,7 +241,7 @@ struct RowCompiler {
         var compiled = RowPlan.Column(limit: column.limit ?? .max, isRequired: file.isRequired(column))
         compiled.phoneForm = column.phoneForm
         if index != nil, let reach = column.place.reach {
-            compiled.reach = Lexicon.index(of: reach)
+            compiled.reach = Vocabulary.index(of: reach)
         }
         switch column.place {
         case .identifier(let kind):
@@ -261,22 +261,22 @@ struct RowCompiler {
         case .timeZone: row.timeZone = index ?? row.timeZone
         case .state(let key, _):
             guard index != nil else { break }
-            guard let channel = Lexicon.channelNames.firstIndex(of: key.channel.rawValue) else {
-                row.hasStrangeColumns = true
+            guard let channel = Vocabulary.channelNames.firstIndex(of: key.channel.rawValue) else {
+                row.hasUnlistedColumns = true
                 break
             }
             // Two columns with values for one subscription require the general path.
             guard stated.insert(key).inserted else { return nil }
             (compiled.channel, compiled.topic) = (channel, topic(key.topic))
-            let words = Lexicon.states.map { column.states.written[$0] ?? "" }
+            let words = Vocabulary.states.map { column.states.written[$0] ?? "" }
             guard words.allSatisfy(Self.isPlain) else { return nil }
             compiled.words = arena.make(words.map { arena.text($0) })
         case .tag(let tag):
             if let index { tagColumns.append(.init(tag: arena.text(tag.rawValue), column: index)) }
         case .denied(let scope):
-            let (purpose, channel) = (Lexicon.index(of: scope.purpose), Lexicon.index(of: scope.channel))
-            guard purpose != Lexicon.unknown, channel != Lexicon.unknown else {
-                row.hasStrangeColumns = true
+            let (purpose, channel) = (Vocabulary.index(of: scope.purpose), Vocabulary.index(of: scope.channel))
+            guard purpose != Vocabulary.unknown, channel != Vocabulary.unknown else {
+                row.hasUnlistedColumns = true
                 break
             }
             (compiled.purpose, compiled.purposeChannel) = (purpose, channel)
@@ -297,14 +297,14 @@ struct RowCompiler {
         to column: inout RowPlan.Column
     ) {
         guard index != nil else { return }
-        guard let channel = Lexicon.channelNames.firstIndex(of: key.channel.rawValue) else {
-            return row.hasStrangeColumns = true
+        guard let channel = Vocabulary.channelNames.firstIndex(of: key.channel.rawValue) else {
+            return row.hasUnlistedColumns = true
         }
         (column.part, column.partChannel, column.partTopic) = (part, channel, topic(key.topic))
     }
 
     private mutating func topic(_ name: String?) -> Int {
-        guard let name else { return Lexicon.none }
+        guard let name else { return Vocabulary.none }
         if let index = topicNames.firstIndex(of: name) { return index }
         topicNames.append(name)
         return topicNames.count - 1

@@ -29,8 +29,8 @@ struct RowScanner: RecordScanner {
         var header: Stretch
         /// The values of the column, each with the index of a state, or with 1 for yes and 0 for no.
         var words = Row<RowWord>(start: nil, count: 0)
-        /// The channel and topic of a subscription, or the purpose and channel of a denial, in the lexicon.
-        var subject = (Lexicon.unknown, Lexicon.none)
+        /// The channel and topic of a subscription, or the purpose and channel of a denial, in the vocabulary.
+        var subject = (Vocabulary.unknown, Vocabulary.none)
         /// The columns with the other parts of a subscription.
         var dates = WishColumns()
         /// The names of the identifier's kind, of the channel and the topic, or of the purpose and the channel.
@@ -247,7 +247,7 @@ struct RowScanner: RecordScanner {
             case .denied(let scope, let meanings):
                 step.work = .denial
                 step.words = add(meanings.mapValues { $0 ? 1 : 0 }, of: index)
-                step.subject = (Lexicon.index(of: scope.purpose), Lexicon.index(of: scope.channel))
+                step.subject = (Vocabulary.index(of: scope.purpose), Vocabulary.index(of: scope.channel))
                 step.names = (arena.text(scope.purpose.rawValue), arena.text(scope.channel?.rawValue ?? ""))
                 denials[scope] = step
                 return
@@ -277,8 +277,8 @@ struct RowScanner: RecordScanner {
         }
 
         private func name(_ key: Subscription.Key, in step: inout Step) {
-            let topic = key.topic.map { plan.topicNames.firstIndex(of: $0) ?? Lexicon.unknown } ?? Lexicon.none
-            step.subject = (Lexicon.index(of: key.channel), topic)
+            let topic = key.topic.map { plan.topicNames.firstIndex(of: $0) ?? Vocabulary.unknown } ?? Vocabulary.none
+            step.subject = (Vocabulary.index(of: key.channel), topic)
             step.names = (arena.text(key.channel.rawValue), arena.text(key.topic ?? ""))
         }
 
@@ -286,7 +286,7 @@ struct RowScanner: RecordScanner {
             var step = Step(
                 work: .everyRow,
                 column: 0,
-                index: Lexicon.states.firstIndex(of: subscription.state) ?? 0,
+                index: Vocabulary.states.firstIndex(of: subscription.state) ?? 0,
                 form: .any,
                 type: .any,
                 isRequired: false,
@@ -303,7 +303,7 @@ struct RowScanner: RecordScanner {
             switch part {
             case .word(let meanings):
                 let words = add(
-                    meanings.mapValues { $0.map { Lexicon.states.firstIndex(of: $0) ?? 0 } ?? RowScanner.silent },
+                    meanings.mapValues { $0.map { Vocabulary.states.firstIndex(of: $0) ?? 0 } ?? RowScanner.silent },
                     of: step.column
                 )
                 wish.dates.words = (
@@ -370,7 +370,7 @@ struct RowScanner: RecordScanner {
         _ view: inout RecordView,
         _ plan: UnsafePointer<LinePlan>
     ) -> RecordExtent? {
-        let lexicon = plan.pointee.lexicon
+        let vocabulary = plan.pointee.vocabulary
         view.clear()
         noted.count.pointee = 0
         // The reader handles a byte-order mark.
@@ -382,16 +382,16 @@ struct RowScanner: RecordScanner {
             let step = steps.place(index)
             switch step.pointee.work {
             case .wish:
-                guard wish(step, &view, lexicon) else { return nil }
+                guard wish(step, &view, vocabulary) else { return nil }
                 continue
             case .everyRow:
-                guard everyRow(step, &view, lexicon) else { return nil }
+                guard everyRow(step, &view, vocabulary) else { return nil }
                 continue
             case .offset:
                 guard offset(&view) else { return nil }
                 continue
             case .device:
-                guard addDevice(&view, lexicon) else { return nil }
+                guard addDevice(&view, vocabulary) else { return nil }
                 continue
             default: break
             }
@@ -429,7 +429,7 @@ struct RowScanner: RecordScanner {
             case .tag:
                 let meaning = meaning(of: step.pointee.column, in: step.pointee.words)
                 guard meaning >= 0, meaning == 0 || view.insert(tag: step.pointee.tag) else { return nil }
-            case .denial: guard denial(step, &view, lexicon) else { return nil }
+            case .denial: guard denial(step, &view, vocabulary) else { return nil }
             case .wish, .everyRow, .device, .offset: return nil
             }
         }
@@ -460,7 +460,7 @@ struct RowScanner: RecordScanner {
     // MARK: Values
 
     /// The meaning of a value that states nothing.
-    fileprivate static let silent = Lexicon.states.count
+    fileprivate static let silent = Vocabulary.states.count
 
     /// The meaning of the value in a column, in upper or lower case; -1 for any other value.
     private func meaning(of column: Int, in words: Row<RowWord>) -> Int {
@@ -615,7 +615,7 @@ struct RowScanner: RecordScanner {
     private func denial(
         _ step: UnsafePointer<Step>,
         _ view: inout RecordView,
-        _ lexicon: UnsafePointer<Lexicon>
+        _ vocabulary: UnsafePointer<Vocabulary>
     ) -> Bool {
         let meaning = meaning(of: step.pointee.column, in: step.pointee.words)
         guard meaning > 0 else { return meaning == 0 }
@@ -623,7 +623,7 @@ struct RowScanner: RecordScanner {
         view.consents[view.consentCount] = RecordView.ConsentView(
             purpose: step.pointee.subject.0,
             channel: step.pointee.subject.1,
-            state: lexicon.pointee.refused,
+            state: vocabulary.pointee.refused,
             names: (step.pointee.names.0, step.pointee.names.1)
         )
         view.consentCount &+= 1
@@ -634,20 +634,20 @@ struct RowScanner: RecordScanner {
     private func wish(
         _ step: UnsafePointer<Step>,
         _ view: inout RecordView,
-        _ lexicon: UnsafePointer<Lexicon>
+        _ vocabulary: UnsafePointer<Vocabulary>
     ) -> Bool {
         let columns = step.pointee.dates
         var (state, changedAt) = (-1, RecordView.Detail())
-        guard word(columns.words.0, &state, lexicon), word(columns.words.1, &state, lexicon),
-            word(columns.words.2, &state, lexicon)
+        guard word(columns.words.0, &state, vocabulary), word(columns.words.1, &state, vocabulary),
+            word(columns.words.2, &state, vocabulary)
         else { return false }
         if has(columns.optIn) || has(columns.optOut) {
-            guard let dated = dated(columns, lexicon, view.scratch) else { return false }
+            guard let dated = dated(columns, vocabulary, view.scratch) else { return false }
             // The less permissive of both counts. Dates that agree with a value give the time of the change.
-            if state < 0 || lexicon.pointee.allows(dated.0, noMoreThan: state) { (state, changedAt) = dated }
+            if state < 0 || vocabulary.pointee.allows(dated.0, noMoreThan: state) { (state, changedAt) = dated }
         } else if state < 0, columns.optIn >= 0 || columns.optOut >= 0, step.pointee.subject.0 == Self.push.0, hasDevice
         {
-            state = lexicon.pointee.unknownState
+            state = vocabulary.pointee.unknownState
             guard noted.add(rules.takeUnretainedValue().notes.optInUnknown) else { return false }
         }
         guard state >= 0 else { return true }
@@ -673,13 +673,13 @@ struct RowScanner: RecordScanner {
     private func everyRow(
         _ step: UnsafePointer<Step>,
         _ view: inout RecordView,
-        _ lexicon: UnsafePointer<Lexicon>
+        _ vocabulary: UnsafePointer<Vocabulary>
     ) -> Bool {
         let (channel, topic) = step.pointee.subject
         for index in 0..<view.subscriptionCount {
             let known = view.subscriptions + index
             guard known.pointee.channel == channel, known.pointee.topic == topic else { continue }
-            if !lexicon.pointee.allows(known.pointee.state, noMoreThan: step.pointee.index) {
+            if !vocabulary.pointee.allows(known.pointee.state, noMoreThan: step.pointee.index) {
                 known.pointee.state = step.pointee.index
             }
             return true
@@ -700,16 +700,16 @@ struct RowScanner: RecordScanner {
     @inline(__always) private func word(
         _ column: WordColumn,
         _ state: inout Int,
-        _ lexicon: UnsafePointer<Lexicon>
+        _ vocabulary: UnsafePointer<Vocabulary>
     ) -> Bool {
         guard has(column.column) else { return true }
         let next = meaning(of: column.column, in: column.words)
         guard next >= 0 else { return false }
-        if next != Self.silent, state < 0 || lexicon.pointee.allows(next, noMoreThan: state) { state = next }
+        if next != Self.silent, state < 0 || vocabulary.pointee.allows(next, noMoreThan: state) { state = next }
         return true
     }
 
-    private static let push = (Lexicon.index(of: .push), Lexicon.none)
+    private static let push = (Vocabulary.index(of: .push), Vocabulary.none)
 
     @inline(__always) private func has(_ column: Int) -> Bool { column >= 0 && fields[column].text.count > 0 }
 
@@ -731,7 +731,7 @@ struct RowScanner: RecordScanner {
     /// The state that one or two dates imply, and its time.
     private func dated(
         _ columns: WishColumns,
-        _ lexicon: UnsafePointer<Lexicon>,
+        _ vocabulary: UnsafePointer<Vocabulary>,
         _ scratch: Scratch
     ) -> (Int, RecordView.Detail)? {
         var optOut: Stretch?
@@ -740,15 +740,15 @@ struct RowScanner: RecordScanner {
             guard optOut != nil else { return nil }
         }
         guard has(columns.optIn) else {
-            return optOut.map { (lexicon.pointee.unsubscribed, RecordView.Detail($0)) }
+            return optOut.map { (vocabulary.pointee.unsubscribed, RecordView.Detail($0)) }
         }
         guard let optIn = instant(columns.optIn, scratch) else { return nil }
         guard let optOut, !Self.isBefore(optOut, optIn) else {
             // With one time missing, both may be on one day: the general path decides.
             guard optOut == nil || hasTime(columns.optOut) == hasTime(columns.optIn) else { return nil }
-            return (lexicon.pointee.subscribed, RecordView.Detail(optIn))
+            return (vocabulary.pointee.subscribed, RecordView.Detail(optIn))
         }
-        return (lexicon.pointee.unsubscribed, RecordView.Detail(optOut))
+        return (vocabulary.pointee.unsubscribed, RecordView.Detail(optOut))
     }
 
     private func hasTime(_ column: Int) -> Bool {
@@ -788,16 +788,16 @@ struct RowScanner: RecordScanner {
     }
 
     /// Adds the device of the row, by the rules of ``ContactDraft``.
-    @inline(never) private func addDevice(_ view: inout RecordView, _ lexicon: UnsafePointer<Lexicon>) -> Bool {
+    @inline(never) private func addDevice(_ view: inout RecordView, _ vocabulary: UnsafePointer<Vocabulary>) -> Bool {
         let notes = rules.takeUnretainedValue().notes
         guard hasDevice else { return noteLeftParts(nil, view) }
         var own = RecordView.DeviceView()
         var push: Int?
         for index in 0..<view.subscriptionCount where push == nil {
             let each = view.subscriptions[index]
-            if each.channel == Self.push.0, each.topic == Lexicon.none { push = each.state }
+            if each.channel == Self.push.0, each.topic == Vocabulary.none { push = each.state }
         }
-        own.allowsPush = push == lexicon.pointee.subscribed
+        own.allowsPush = push == vocabulary.pointee.subscribed
         guard let allowsLocation = flag(device.locationEnabled) else { return false }
         own.allowsLocation = allowsLocation
         if has(device.deviceID) {
@@ -850,11 +850,11 @@ struct RowScanner: RecordScanner {
     /// The index of the service of a token. Only tokens of APNs are hexadecimal, with at least 32 bytes unless the platform
     /// confirms the service.
     private func service(_ token: Stretch, family: Int) -> Int {
-        let android = Lexicon.families.firstIndex(of: "android")
+        let android = Vocabulary.families.firstIndex(of: "android")
         guard family != android,
             (0..<token.count).allSatisfy({ token[$0] &- 0x30 < 10 || (token[$0] | 0x20) &- 0x61 < 6 })
         else { return 1 }
-        let isApple = family >= 0 && family < Lexicon.families.count && Lexicon.families[family] != "web"
+        let isApple = family >= 0 && family < Vocabulary.families.count && Vocabulary.families[family] != "web"
         return isApple || token.count >= 64 ? 0 : 1
     }
 

@@ -468,24 +468,24 @@ extension LineWriter {
     // MARK: Subscriptions
 
     private mutating func fillSubscriptions(_ view: RecordView, _ plan: UnsafePointer<LinePlan>) -> Bool {
-        let (row, lexicon) = (plan.pointee.row, plan.pointee.lexicon)
+        let (row, vocabulary) = (plan.pointee.row, plan.pointee.vocabulary)
         for index in 0..<view.subscriptionCount {
             let subscription = view.subscriptions + index
             let channel = subscription.pointee.channel
-            guard channel >= 0 || !row.pointee.hasStrangeColumns, Self.standsAlone(index, view),
+            guard channel >= 0 || !row.pointee.hasUnlistedColumns, Self.standsAlone(index, view),
                 let state = state(of: subscription, view, plan, denied: row.pointee.denied)
             else { return false }
-            guard state != lexicon.pointee.unknownState else {
+            guard state != vocabulary.pointee.unknownState else {
                 guard note(row.pointee.stateUnknown) else { return false }
                 continue
             }
             // Opt-outs on such a channel require the general path.
-            if state != lexicon.pointee.subscribed, channel >= 0, row.pointee.judged &>> UInt8(channel) & 1 == 1 {
+            if state != vocabulary.pointee.subscribed, channel >= 0, row.pointee.judged &>> UInt8(channel) & 1 == 1 {
                 return false
             }
             // A denial also covers it, so no opt-out is lost if it has no column.
             let isCovered =
-                state == lexicon.pointee.subscribed || view.consentCount > 0 && isDenied(channel, view, plan)
+                state == vocabulary.pointee.subscribed || view.consentCount > 0 && isDenied(channel, view, plan)
             let lost = isCovered ? row.pointee.noPlace : row.pointee.lostOptOut
             guard say(state, subscription, row, plan, lost) else { return false }
         }
@@ -514,9 +514,9 @@ extension LineWriter {
             let (optIn, optOut) = (
                 row.pointee.column(of: .optIn, channel, topic), row.pointee.column(of: .optOut, channel, topic)
             )
-            let isYes = state == plan.pointee.lexicon.pointee.subscribed
+            let isYes = state == plan.pointee.vocabulary.pointee.subscribed
             guard optIn >= 0 || optOut >= 0 else { return note(lost) }
-            if state == plan.pointee.lexicon.pointee.suspended {
+            if state == plan.pointee.vocabulary.pointee.suspended {
                 guard note(row.pointee.suspended) else { return false }
             }
             column = isYes ? optIn : optOut
@@ -547,20 +547,22 @@ extension LineWriter {
 
     /// Writes a state as a value; returns false if the column has no value for it, and nil for the general path.
     private mutating func say(_ state: Int, _ column: Int, _ plan: UnsafePointer<LinePlan>, _ lost: Int) -> Bool? {
-        let (words, lexicon) = (plan.pointee.row.pointee.columns.place(column).pointee.words, plan.pointee.lexicon)
+        let (words, vocabulary) = (
+            plan.pointee.row.pointee.columns.place(column).pointee.words, plan.pointee.vocabulary
+        )
         if words[state].count > 0 { return fill(column, words[state], plan) ? true : nil }
         let row = plan.pointee.row
         // If there is no value for a suspension, it is written as an opt-out.
-        guard state == lexicon.pointee.suspended, words[lexicon.pointee.unsubscribed].count > 0 else {
+        guard state == vocabulary.pointee.suspended, words[vocabulary.pointee.unsubscribed].count > 0 else {
             return note(lost) ? false : nil
         }
         guard note(row.pointee.suspended) else { return nil }
-        return fill(column, words[lexicon.pointee.unsubscribed], plan) ? true : nil
+        return fill(column, words[vocabulary.pointee.unsubscribed], plan) ? true : nil
     }
 
     /// Checks for an opt-in on each channel that requires one and for which the row has an address.
     @inline(__always) private mutating func isWanted(_ view: RecordView, _ plan: UnsafePointer<LinePlan>) -> Bool {
-        let (row, subscribed) = (plan.pointee.row, plan.pointee.lexicon.pointee.subscribed)
+        let (row, subscribed) = (plan.pointee.row, plan.pointee.vocabulary.pointee.subscribed)
         guard row.pointee.needsYes != 0 else { return true }
         var missing: UInt8 = 0
         for index in 0..<row.pointee.columns.count where room.cells[index].text.count > 0 {
@@ -570,7 +572,7 @@ extension LineWriter {
         missing &= row.pointee.needsYes
         for index in 0..<view.subscriptionCount where missing != 0 {
             let each = view.subscriptions[index]
-            guard each.channel >= 0, each.topic == Lexicon.none, each.state == subscribed else { continue }
+            guard each.channel >= 0, each.topic == Vocabulary.none, each.state == subscribed else { continue }
             missing &= ~(1 &<< UInt8(each.channel))
         }
         return missing == 0 || isWanted(withoutOptIn: missing, view, plan)
@@ -583,17 +585,19 @@ extension LineWriter {
         _ view: RecordView,
         _ plan: UnsafePointer<LinePlan>
     ) -> Bool {
-        for channel in 0..<Lexicon.channelNames.count where missing &>> UInt8(channel) & 1 == 1 {
+        for channel in 0..<Vocabulary.channelNames.count where missing &>> UInt8(channel) & 1 == 1 {
             for index in 0..<view.consentCount {
                 let consent = view.consents[index]
-                // Messaging is the first purpose of the lexicon.
-                if consent.purpose == 0, consent.channel == Lexicon.none || consent.channel == channel { return false }
+                // Messaging is the first purpose of the vocabulary.
+                if consent.purpose == 0, consent.channel == Vocabulary.none || consent.channel == channel {
+                    return false
+                }
             }
             var isAnswered = false
             for index in 0..<view.subscriptionCount {
                 let each = view.subscriptions[index]
-                guard each.channel == channel, each.topic == Lexicon.none else { continue }
-                isAnswered = each.state != plan.pointee.lexicon.pointee.unknownState
+                guard each.channel == channel, each.topic == Vocabulary.none else { continue }
+                isAnswered = each.state != plan.pointee.vocabulary.pointee.unknownState
             }
             guard isAnswered || note(plan.pointee.row.pointee.withoutOptIn) else { return false }
         }
@@ -631,15 +635,15 @@ extension LineWriter {
     // MARK: Consents
 
     private mutating func fillConsents(_ view: RecordView, _ plan: UnsafePointer<LinePlan>) -> Bool {
-        let (row, lexicon) = (plan.pointee.row, plan.pointee.lexicon)
-        for index in 0..<view.consentCount where view.consents[index].state != lexicon.pointee.unanswered {
+        let (row, vocabulary) = (plan.pointee.row, plan.pointee.vocabulary)
+        for index in 0..<view.consentCount where view.consents[index].state != vocabulary.pointee.unanswered {
             let consent = view.consents[index]
-            if consent.state == lexicon.pointee.refused {
-                // Denials of messages on every channel also concern columns that are not in the lexicon.
+            if consent.state == vocabulary.pointee.refused {
+                // Denials of messages on every channel also concern columns that are not in the vocabulary.
                 let isKnown =
                     consent.purpose >= 0 && (consent.channel >= 0 || consent.purpose > 0)
-                    && consent.channel != Lexicon.unknown
-                guard isKnown || !row.pointee.hasStrangeColumns else { return false }
+                    && consent.channel != Vocabulary.unknown
+                guard isKnown || !row.pointee.hasUnlistedColumns else { return false }
                 let column = row.pointee.column(denying: consent.purpose, consent.channel)
                 if column >= 0 {
                     guard fill(column, row.pointee.yes, plan), !consent.changedAt.isThere || note(row.pointee.noPlace)
@@ -648,7 +652,7 @@ extension LineWriter {
                     }
                     continue
                 }
-                // Messaging is the first purpose of the lexicon.
+                // Messaging is the first purpose of the vocabulary.
                 if consent.purpose == 0 {
                     guard row.pointee.judged == 0 else { return false }
                     let isSaid = deny(consent.channel, plan)
@@ -664,7 +668,7 @@ extension LineWriter {
     /// Writes an opt-out to every column that the denial concerns. Returns whether this is sufficient: columns of whole
     /// channels must have it, for the denied channel, or for every channel for which the row has an address.
     private func deny(_ channel: Int, _ plan: UnsafePointer<LinePlan>) -> Bool {
-        let (columns, word) = (plan.pointee.row.pointee.columns, plan.pointee.lexicon.pointee.unsubscribed)
+        let (columns, word) = (plan.pointee.row.pointee.columns, plan.pointee.vocabulary.pointee.unsubscribed)
         // A bit for each channel.
         var (said, reached): (UInt8, UInt8) = (0, 0)
         for index in 0..<columns.count {
@@ -673,18 +677,18 @@ extension LineWriter {
                 reached |= 1 &<< UInt8(column.pointee.reach)
             }
             // The subscription was written as an opt-out already.
-            if column.pointee.part == .optOut, column.pointee.partTopic == Lexicon.none,
+            if column.pointee.part == .optOut, column.pointee.partTopic == Vocabulary.none,
                 room.cells[index].text.count > 0
             {
                 said |= 1 &<< UInt8(column.pointee.partChannel)
             }
-            guard column.pointee.channel >= 0, channel == Lexicon.none || channel == column.pointee.channel,
+            guard column.pointee.channel >= 0, channel == Vocabulary.none || channel == column.pointee.channel,
                 column.pointee.words[word].count > 0
             else { continue }
             room.cells[index] = Cell(text: column.pointee.words[word])
-            if column.pointee.topic == Lexicon.none { said |= 1 &<< UInt8(column.pointee.channel) }
+            if column.pointee.topic == Vocabulary.none { said |= 1 &<< UInt8(column.pointee.channel) }
         }
-        return said != 0 && (channel != Lexicon.none || reached & ~said == 0)
+        return said != 0 && (channel != Vocabulary.none || reached & ~said == 0)
     }
 
     private mutating func passDevices(_ view: RecordView, _ plan: UnsafePointer<LinePlan>) -> Bool {

@@ -24,12 +24,12 @@ struct RecordTraits: OptionSet, BitwiseCopyable, Sendable {
         if contact.devices.contains(where: { $0.pushToken != nil }) { insert(.pushToken) }
     }
 
-    init(_ view: RecordView, _ lexicon: UnsafePointer<Lexicon>) {
+    init(_ view: RecordView, _ vocabulary: UnsafePointer<Vocabulary>) {
         self = []
-        for index in 0..<view.subscriptionCount where view.subscriptions[index].state != lexicon.pointee.subscribed {
+        for index in 0..<view.subscriptionCount where view.subscriptions[index].state != vocabulary.pointee.subscribed {
             insert(.optOut)
         }
-        for index in 0..<view.consentCount where view.consents[index].state == lexicon.pointee.refused {
+        for index in 0..<view.consentCount where view.consents[index].state == vocabulary.pointee.refused {
             insert(.optOut)
         }
         for index in 0..<view.deviceCount where view.devices[index].hasToken { insert(.pushToken) }

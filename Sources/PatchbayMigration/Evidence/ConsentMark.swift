@@ -138,7 +138,9 @@ struct ConsentMarks {
         let bits = DecisionBits.bits(of: contact)
         func mark(_ key: UInt64, _ bits: UInt64) -> UInt64 { key & ~DecisionBits.all | bits }
         // Messages on one channel reach an address.
-        let reached = addresses.map { ($0.mark, bits & DecisionBits.bits(3, channel: Lexicon.index(of: $0.channel))) }
+        let reached = addresses.map {
+            ($0.mark, bits & DecisionBits.bits(3, channel: Vocabulary.index(of: $0.channel)))
+        }
         return (bits == 0 ? [] : own.map { mark($0, bits) }) + reached.filter { $0.1 != 0 }.map(mark)
     }
 

@@ -56,24 +56,24 @@ final class DecidedKeys {
     }
 }
 
-/// The decisions of a record by channel: two bits for each channel of the lexicon, an opt-in and an opt-out, and two bits for
-/// all other decisions.
+/// The decisions of a record by channel: two bits for each channel of the vocabulary, an opt-in and an opt-out, and two
+/// bits for all other decisions.
 enum DecisionBits {
     static let optIn: UInt64 = 0b01
     static let optOut: UInt64 = 0b10
     /// The number of bits.
-    static let count: UInt64 = 2 * UInt64(Lexicon.channelNames.count + 1)
+    static let count: UInt64 = 2 * UInt64(Vocabulary.channelNames.count + 1)
     static let all = (1 as UInt64) << count - 1
     private static let optIns = all / 3
 
-    /// The bits of a decision about a channel of the lexicon; about every channel for ``Lexicon/none``.
+    /// The bits of a decision about a channel of the vocabulary; about every channel for ``Vocabulary/none``.
     @inline(__always) static func bits(_ decision: UInt64, channel: Int) -> UInt64 {
-        if channel == Lexicon.none { return decision &* optIns }
-        return decision &<< UInt64(truncatingIfNeeded: 2 &* (channel < 0 ? Lexicon.channelNames.count : channel))
+        if channel == Vocabulary.none { return decision &* optIns }
+        return decision &<< UInt64(truncatingIfNeeded: 2 &* (channel < 0 ? Vocabulary.channelNames.count : channel))
     }
 
     /// The bits of a decision about a purpose other than messages.
-    static func ofOtherPurpose(_ decision: UInt64) -> UInt64 { bits(decision, channel: Lexicon.unknown) }
+    static func ofOtherPurpose(_ decision: UInt64) -> UInt64 { bits(decision, channel: Vocabulary.unknown) }
 
     /// Whether one record opts in and the other opts out.
     @inline(__always) static func contradict(_ one: UInt64, _ other: UInt64) -> Bool {
@@ -85,13 +85,13 @@ enum DecisionBits {
         var bits: UInt64 = 0
         for wish in contact.subscriptions where wish.state != .unknown {
             let decision = wish.state == .subscribed ? optIn : optOut
-            bits |= Self.bits(decision, channel: Lexicon.index(of: wish.channel))
+            bits |= Self.bits(decision, channel: Vocabulary.index(of: wish.channel))
         }
         for consent in contact.consents where consent.state != .unknown {
             let decision = consent.state == .granted ? optIn : optOut
             bits |=
                 consent.purpose == .messaging
-                ? Self.bits(decision, channel: Lexicon.index(of: consent.channel)) : ofOtherPurpose(decision)
+                ? Self.bits(decision, channel: Vocabulary.index(of: consent.channel)) : ofOtherPurpose(decision)
         }
         return bits
     }

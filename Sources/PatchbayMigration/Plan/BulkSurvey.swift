@@ -6,14 +6,14 @@ import PatchbayRecords
 /// Counts views as ``Survey`` counts contacts. It counts by index in an arena, and adds the counts to a survey by name when a
 /// job is done.
 ///
-/// A view with a name that the lexicon does not have is not admitted. It takes the general path.
+/// A view with a name that the vocabulary does not have is not admitted. It takes the general path.
 struct BulkSurvey: BitwiseCopyable {
     private enum Total {
         static let contacts = 0, withTags = 1, tags = 2, locale = 3, timeZone = 4, devices = 5, torn = 6, undecided = 7
     }
 
     private static let kindCount = 16
-    private static let channels = Lexicon.channelNames.count
+    private static let channels = Vocabulary.channelNames.count
     private static let identifierKinds = 64
     /// The maximum number of marks between two calls of ``tell(_:_:)``, and the maximum number of marks of one view.
     private static let markLimit = 8192
@@ -87,7 +87,7 @@ struct BulkSurvey: BitwiseCopyable {
     private let marks: UnsafeMutablePointer<KeyMark>
     private let markKinds: UnsafeMutablePointer<UInt8>
     private let markCount: UnsafeMutablePointer<Int>
-    /// A mark for each channel and topic of the lexicon.
+    /// A mark for each channel and topic of the vocabulary.
     private let topicWishes: Row<UInt64>
     private let topics: Int
     /// The number of push tokens by the age of their owner's last activity, and that age for the view that was admitted last.
@@ -99,9 +99,9 @@ struct BulkSurvey: BitwiseCopyable {
     /// subscriptions of written records on a channel on which the record denies messages. `answers` has ``answerCount``
     /// counts for written records, followed by those for rejected records.
     private let wishCount: Int
-    private static let answerCount = Lexicon.purposeNames.count * (channels + 1) * Lexicon.answers.count
+    private static let answerCount = Vocabulary.purposeNames.count * (channels + 1) * Vocabulary.answers.count
     private static let environmentCount = 1 + PushToken.Environment.allCases.count
-    private static let tokenCount = Lexicon.serviceNames.count * environmentCount * (appLimit + 1) * 2
+    private static let tokenCount = Vocabulary.serviceNames.count * environmentCount * (appLimit + 1) * 2
 
     init(_ plan: CompiledPlan, _ activity: Activity?, in arena: Arena) {
         let names = plan.topicNames
@@ -110,12 +110,12 @@ struct BulkSurvey: BitwiseCopyable {
         age = arena.make(1, of: 0)
         self.activity = activity.map { arena.keep(object: ActivityBook($0, plan)) }
         topicWishes = arena.make(
-            Lexicon.channelNames.flatMap { channel in names.map { ConsentMark.wish(channel, $0) } }
+            Vocabulary.channelNames.flatMap { channel in names.map { ConsentMark.wish(channel, $0) } }
         )
         attributes = Attributes(in: arena)
         attributeNotes = arena.make(RecordView.attributeLimit * Self.noteLimit, of: 0)
         identifiers = arena.make(Self.identifierKinds, of: 0)
-        wishCount = Self.channels * (topics + 1) * Lexicon.states.count
+        wishCount = Self.channels * (topics + 1) * Vocabulary.states.count
         wishes = arena.make(3 * wishCount, of: 0)
         answers = arena.make(2 * Self.answerCount, of: 0)
         tokens = arena.make(Self.tokenCount, of: 0)
@@ -147,20 +147,24 @@ struct BulkSurvey: BitwiseCopyable {
     }
 
     /// Counts the view that was admitted last and was rejected before any part of it was written.
-    @inline(never) func note(refused view: RecordView, _ lexicon: UnsafePointer<Lexicon>) {
-        note(view, lexicon, isWritten: false)
+    @inline(never) func note(refused view: RecordView, _ vocabulary: UnsafePointer<Vocabulary>) {
+        note(view, vocabulary, isWritten: false)
     }
 
     /// Counts the view that was admitted last and that a writer has written.
-    @inline(__always) func note(_ view: RecordView, _ lexicon: UnsafePointer<Lexicon>, writtenBy writer: LineWriter) {
+    @inline(__always) func note(
+        _ view: RecordView,
+        _ vocabulary: UnsafePointer<Vocabulary>,
+        writtenBy writer: LineWriter
+    ) {
         for index in 0..<writer.attributeNoteCount {
             let (rank, note) = writer.attributeNotes[index]
             attributeNotes[Int(rank) &* Self.noteLimit &+ min(Int(note), Self.noteLimit &- 1)] &+= 1
         }
-        note(view, lexicon, isWritten: true)
+        note(view, vocabulary, isWritten: true)
     }
 
-    @inline(__always) private func note(_ view: RecordView, _ lexicon: UnsafePointer<Lexicon>, isWritten: Bool) {
+    @inline(__always) private func note(_ view: RecordView, _ vocabulary: UnsafePointer<Vocabulary>, isWritten: Bool) {
         totals[Total.contacts] &+= 1
         attributes.note()
         if view.tagCount > 0 { totals[Total.withTags] &+= 1 }
@@ -172,25 +176,25 @@ struct BulkSurvey: BitwiseCopyable {
         let answers = isWritten ? answers : answers + Self.answerCount
         for index in 0..<view.consentCount {
             let each = view.consents[index]
-            let channel = each.channel == Lexicon.none ? Self.channels : each.channel
-            answers[(each.purpose &* (Self.channels &+ 1) &+ channel) &* Lexicon.answers.count &+ each.state] &+= 1
-            isStated = isStated || Lexicon.answers[each.state] != .unknown
-            // Messaging is the first purpose of the lexicon.
-            guard each.purpose == 0, each.state == lexicon.pointee.refused else { continue }
-            denied |= each.channel == Lexicon.none ? .max : 1 &<< UInt64(truncatingIfNeeded: each.channel)
+            let channel = each.channel == Vocabulary.none ? Self.channels : each.channel
+            answers[(each.purpose &* (Self.channels &+ 1) &+ channel) &* Vocabulary.answers.count &+ each.state] &+= 1
+            isStated = isStated || Vocabulary.answers[each.state] != .unknown
+            // Messaging is the first purpose of the vocabulary.
+            guard each.purpose == 0, each.state == vocabulary.pointee.refused else { continue }
+            denied |= each.channel == Vocabulary.none ? .max : 1 &<< UInt64(truncatingIfNeeded: each.channel)
             opinion |= KeyMark.Opinion.bits(KeyMark.Opinion.no, channel: each.channel)
         }
         for index in 0..<view.subscriptionCount {
             let each = view.subscriptions[index]
-            // A view with a topic that the lexicon does not know is not admitted.
-            let topic = each.topic == Lexicon.none ? 0 : each.topic &+ 1
+            // A view with a topic that the vocabulary does not know is not admitted.
+            let topic = each.topic == Vocabulary.none ? 0 : each.topic &+ 1
             let isDenied = denied &>> UInt64(truncatingIfNeeded: each.channel) & 1 == 1
             let wishes = wishes + (isWritten ? (isDenied ? 2 &* wishCount : 0) : wishCount)
-            wishes[(each.channel &* (topics &+ 1) &+ topic) &* Lexicon.states.count &+ each.state] &+= 1
-            isStated = isStated || each.state != lexicon.pointee.unknownState
-            let isYes = each.state == lexicon.pointee.subscribed
+            wishes[(each.channel &* (topics &+ 1) &+ topic) &* Vocabulary.states.count &+ each.state] &+= 1
+            isStated = isStated || each.state != vocabulary.pointee.unknownState
+            let isYes = each.state == vocabulary.pointee.subscribed
             // An opt-out from a topic is not an opt-out from its channel.
-            guard isYes || topic == 0 && each.state != lexicon.pointee.unknownState else { continue }
+            guard isYes || topic == 0 && each.state != vocabulary.pointee.unknownState else { continue }
             opinion |= KeyMark.Opinion.bits(isYes ? KeyMark.Opinion.yes : KeyMark.Opinion.no, channel: each.channel)
         }
         if KeyMark.Opinion.isTorn(opinion) { totals[Total.torn] &+= 1 }
@@ -208,7 +212,7 @@ struct BulkSurvey: BitwiseCopyable {
                 : KeyMark(key: identifier.value.text.text, opinion: said)
             add(mark, kind: identifier.kind)
             kinds |= kind
-            if view.subscriptionCount > 0 { note(topicsOf: view, key: mark.folded, kind: identifier.kind, lexicon) }
+            if view.subscriptionCount > 0 { note(topicsOf: view, key: mark.folded, kind: identifier.kind, vocabulary) }
         }
         if view.deviceCount > 0 { note(devicesOf: view) }
     }
@@ -219,11 +223,11 @@ struct BulkSurvey: BitwiseCopyable {
         markCount.pointee &+= 1
     }
 
-    private func note(topicsOf view: RecordView, key: UInt64, kind: Int, _ lexicon: UnsafePointer<Lexicon>) {
+    private func note(topicsOf view: RecordView, key: UInt64, kind: Int, _ vocabulary: UnsafePointer<Vocabulary>) {
         for index in 0..<view.subscriptionCount {
             let wish = view.subscriptions[index]
-            guard wish.topic >= 0, wish.state != lexicon.pointee.unknownState else { continue }
-            let said = wish.state == lexicon.pointee.subscribed ? KeyMark.Opinion.yes : KeyMark.Opinion.no
+            guard wish.topic >= 0, wish.state != vocabulary.pointee.unknownState else { continue }
+            let said = wish.state == vocabulary.pointee.subscribed ? KeyMark.Opinion.yes : KeyMark.Opinion.no
             let subject = topicWishes[wish.channel &* topics &+ wish.topic]
             add(KeyMark(of: key, on: subject, opinion: said), kind: Self.topicKinds &+ kind)
         }
@@ -234,7 +238,7 @@ struct BulkSurvey: BitwiseCopyable {
         for index in 0..<view.deviceCount where view.devices[index].hasToken {
             let device = view.devices[index]
             let bytes = UnsafeBufferPointer(start: device.token.start, count: device.token.count)
-            let isWellFormed = TokenForm.fits(Lexicon.serviceNames[device.service], bytes)
+            let isWellFormed = TokenForm.fits(Vocabulary.serviceNames[device.service], bytes)
             // An admitted view has only apps that have a number.
             guard let app = app(of: device) else { continue }
             let place = device.service &* Self.environmentCount &+ device.environment &+ 1
@@ -324,10 +328,10 @@ struct BulkSurvey: BitwiseCopyable {
         for part in 0..<3 {
             let isWritten = part != 1
             let (wishes, answers) = (wishes + part * wishCount, isWritten ? answers : answers + Self.answerCount)
-            for (channel, name) in Lexicon.channelNames.enumerated() {
+            for (channel, name) in Vocabulary.channelNames.enumerated() {
                 for (place, topic) in ([nil] + topicNames.map(Optional.some)).enumerated() {
-                    for (state, word) in Lexicon.states.enumerated() {
-                        let index = (channel * (topics + 1) + place) * Lexicon.states.count + state
+                    for (state, word) in Vocabulary.states.enumerated() {
+                        let index = (channel * (topics + 1) + place) * Vocabulary.states.count + state
                         let count = Self.take(wishes + index)
                         guard count > 0 else { continue }
                         let wish = Survey.Wish(channel: name, topic: topic, state: word.rawValue)
@@ -338,13 +342,13 @@ struct BulkSurvey: BitwiseCopyable {
                     }
                 }
             }
-            for (purpose, name) in Lexicon.purposeNames.enumerated() {
+            for (purpose, name) in Vocabulary.purposeNames.enumerated() {
                 for channel in 0...Self.channels {
-                    for (state, word) in Lexicon.answers.enumerated() {
-                        let place = (purpose * (Self.channels + 1) + channel) * Lexicon.answers.count + state
+                    for (state, word) in Vocabulary.answers.enumerated() {
+                        let place = (purpose * (Self.channels + 1) + channel) * Vocabulary.answers.count + state
                         let count = Self.take(answers + place)
                         guard count > 0 else { continue }
-                        let on = channel == Self.channels ? nil : Lexicon.channelNames[channel]
+                        let on = channel == Self.channels ? nil : Vocabulary.channelNames[channel]
                         let answer = Survey.Answer(purpose: name, channel: on, state: word.rawValue)
                         survey.answers[answer, default: 0] += count
                         survey.add(Survey.Move(answer, isWritten ? answer.state : Survey.Move.rejected), count)
@@ -363,7 +367,7 @@ struct BulkSurvey: BitwiseCopyable {
             )
         }
         let names: [String?] = [nil] + known.map(Optional.some)
-        for (service, serviceName) in Lexicon.serviceNames.enumerated() {
+        for (service, serviceName) in Vocabulary.serviceNames.enumerated() {
             for (environment, word) in environments.enumerated() {
                 let place = (service * Self.environmentCount + environment) * (Self.appLimit + 1)
                 for (app, name) in names.enumerated() {

@@ -20,11 +20,11 @@ struct KeyMark: BitwiseCopyable, Sendable {
         /// The bit for the first identifier of its kind in a written record, by which the target may identify the contact.
         static let key = said &+ 1
         static let all = said | key
-        private static let lows = (1 as UInt64 &<< UInt64(2 &* Lexicon.channelNames.count) &- 1) / 3
+        private static let lows = (1 as UInt64 &<< UInt64(2 &* Vocabulary.channelNames.count) &- 1) / 3
 
-        /// The bits of a decision on a channel of the lexicon; on every channel for ``Lexicon/none``.
+        /// The bits of a decision on a channel of the vocabulary; on every channel for ``Vocabulary/none``.
         @inline(__always) static func bits(_ answer: UInt64, channel: Int) -> UInt64 {
-            if channel == Lexicon.none { return answer &* lows }
+            if channel == Vocabulary.none { return answer &* lows }
             return channel < 0 ? 0 : answer &<< UInt64(2 &* channel)
         }
 

@@ -280,9 +280,9 @@ extension Migration {
     /// there are none.
     fileprivate func otherKey(in report: MigrationReport) -> (kind: IdentifierKind, count: Int)? {
         guard let file = targetFile, let kind = file.settings.finder,
-            let told = report.findings[file.kind.findings.otherKey.code]
+            let finding = report.findings[file.kind.findings.otherKey.code]
         else { return nil }
-        return (kind, told.count)
+        return (kind, finding.count)
     }
 
     /// The kind of identifier by which the target identifies a contact; nil if its layout names none.
@@ -489,19 +489,19 @@ extension MigrationPlan {
             let isOne = name != Survey.otherNames
             let field = isOne ? probe.field(of: AttributeName(rawValue: name), common) : name
             let findings = survey.attributeFindings.filter { $0.key.name == name }
-            let told = Dictionary(findings.map { ($0.key.code, $0.value) }, uniquingKeysWith: +)
+            let found = Dictionary(findings.map { ($0.key.code, $0.value) }, uniquingKeysWith: +)
             let count = types.values.reduce(0, +)
-            let left = told.filter { isLoss($0.key) }.values.reduce(0, +)
+            let left = found.filter { isLoss($0.key) }.values.reduce(0, +)
             let lost = field == nil && probe.refusal == nil ? count : min(left, count)
             let fate =
                 probe.refusal != nil && field == nil
-                ? "unknown" : lost == count ? "lost" : !told.isEmpty ? "changed" : field == name ? "kept" : "renamed"
+                ? "unknown" : lost == count ? "lost" : !found.isEmpty ? "changed" : field == name ? "kept" : "renamed"
             return Attribute(
                 name: name,
                 count: count,
                 types: types,
                 field: field,
-                findings: told,
+                findings: found,
                 lost: lost,
                 fate: fate
             )

@@ -199,17 +199,17 @@ struct Survey: Sendable {
         marks[Self.tokenKey, default: []].append(KeyMark(token.value, opinion: 0))
     }
 
-    /// The decisions of a contact on the channels of the lexicon. An opt-in to any topic counts as an opt-in to its channel.
-    /// An opt-out from a topic does not count, and neither does a consent that allows messages.
+    /// The decisions of a contact on the channels of the vocabulary. An opt-in to any topic counts as an opt-in to its
+    /// channel. An opt-out from a topic does not count, and neither does a consent that allows messages.
     private static func opinion(_ contact: Contact) -> UInt64 {
         var bits: UInt64 = 0
         for each in contact.subscriptions
         where each.state == .subscribed || each.topic == nil && each.state != .unknown {
             let answer = each.state == .subscribed ? KeyMark.Opinion.yes : KeyMark.Opinion.no
-            bits |= KeyMark.Opinion.bits(answer, channel: Lexicon.index(of: each.channel))
+            bits |= KeyMark.Opinion.bits(answer, channel: Vocabulary.index(of: each.channel))
         }
         for each in contact.consents where each.purpose == .messaging && each.state == .denied {
-            bits |= KeyMark.Opinion.bits(KeyMark.Opinion.no, channel: Lexicon.index(of: each.channel))
+            bits |= KeyMark.Opinion.bits(KeyMark.Opinion.no, channel: Vocabulary.index(of: each.channel))
         }
         return bits
     }
@@ -217,7 +217,7 @@ struct Survey: Sendable {
     /// The decisions of a contact about each topic: the subject, and an opt-in, an opt-out, or both.
     private static func topics(_ contact: Contact) -> [(subject: UInt64, said: UInt64)] {
         let words = contact.subscriptions.filter {
-            $0.topic != nil && $0.state != .unknown && Lexicon.channelNames.contains($0.channel.rawValue)
+            $0.topic != nil && $0.state != .unknown && Vocabulary.channelNames.contains($0.channel.rawValue)
         }
         guard !words.isEmpty else { return [] }
         return Dictionary(grouping: words, by: \.key).map { key, words in

@@ -178,9 +178,10 @@ private struct PlanPage {
             let types = each.types.sorted { $0.key.rawValue < $1.key.rawValue }.map(\.key.rawValue).joined(
                 separator: ", "
             )
-            let told = each.findings.values.reduce(0, +)
+            let findingCount = each.findings.values.reduce(0, +)
             let left = each.lost > 0 && each.lost < each.count ? ", \(Page.number(each.lost)) times left out" : ""
-            let note = told > 0 ? "<br><small>\(Page.number(told)) times with a finding\(left)</small>" : ""
+            let note =
+                findingCount > 0 ? "<br><small>\(Page.number(findingCount)) times with a finding\(left)</small>" : ""
             return """
                 <tr><th scope="row">\(Page.text(each.name))<br><small>\(types)</small></th>\
                 <td class="bar">\(Page.bar(each.count, of: max(1, report.read), Page.colour(fate: each.fate), "\(Page.share(each.count, of: report.read)) of the contacts"))\

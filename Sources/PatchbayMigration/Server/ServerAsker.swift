@@ -67,7 +67,7 @@ struct ServerAsker: Sendable {
     ) async throws -> Value {
         let clock = ContinuousClock()
         var (progress, asked) = (progress, clock.now)
-        return try await patiently(
+        return try await withCancellationPolling(
             {
                 if clock.now - asked >= .seconds(1) {
                     asked = clock.now

@@ -80,7 +80,7 @@ final class ServerJournal {
     /// - Parameters:
     ///   - path: The path of the journal.
     ///   - target: The server API of the journal.
-    ///   - goesOn: Whether an existing journal belongs to this run.
+    ///   - acceptsExisting: Whether to accept an existing journal, because it belongs to this run.
     ///   - settled: The number of rows that have a verdict.
     ///   - hasSpoken: Whether this run may have sent operations already, so that its journal must exist.
     ///   - place: The offset of the first row without a verdict, from ``place(after:)``; 0 if it is not known.
@@ -91,7 +91,7 @@ final class ServerJournal {
     init(
         _ path: String,
         _ target: ServerTarget,
-        goesOn: Bool,
+        acceptsExisting: Bool,
         settled: Int,
         hasSpoken: Bool = false,
         from place: Int,
@@ -105,7 +105,7 @@ final class ServerJournal {
         file = try FileDescriptor(own: path, O_RDWR | O_CREAT)
         guard file.lock() else { throw FileError(path, .open, number: EBUSY) }
         let length = try Int(file.status().st_size)
-        guard length == 0 || goesOn else { throw Migration.Failure([ServerFinding.journalLost.at(path)]) }
+        guard length == 0 || acceptsExisting else { throw Migration.Failure([ServerFinding.journalLost.at(path)]) }
         // The journal is read from its start if it holds the pages of the vendor, or if it was truncated.
         let start = target.isPaged || place > length ? 0 : place
         var (sound, isFirst) = (0, true)

@@ -138,7 +138,7 @@ private final class ApplyFeed: ServerFeed {
             after: run.earlier?.place
         )
         let done = settled
-        let goesOn = run.earlier != nil || restarts
+        let acceptsExisting = run.earlier != nil || restarts
         // The journal is created before the outbox.
         let hasSpoken = run.earlier != nil && access(run.outbox, F_OK) == 0
         var optOuts = TargetOptOuts()
@@ -148,7 +148,7 @@ private final class ApplyFeed: ServerFeed {
             try ServerJournal(
                 $0,
                 target,
-                goesOn: goesOn,
+                acceptsExisting: acceptsExisting,
                 settled: run.earlier == nil ? .max : done,
                 hasSpoken: hasSpoken,
                 from: run.earlier?.place.journal ?? 0,

@@ -170,7 +170,7 @@ final class ServerRun {
     private var question: Task<Void, Never>?
     /// The outcomes from before this process, and the number after the last row for which an earlier process may have sent
     /// operations.
-    private var earlier = Endings()
+    private var earlier = OutcomeIndex()
     private var uncertainEnd = 0
     private var unsaved = 0
 
@@ -253,7 +253,7 @@ final class ServerRun {
             continuation.finish()
         }
         if files.earlier != nil {
-            earlier = try await client.endings(on: target.provider.name)
+            earlier = try await client.outcomes(on: target.provider.name)
             uncertainEnd = first + window
         }
         // A person who starts the run again has corrected the cause of the suspension.
@@ -452,7 +452,7 @@ final class ServerRun {
         if !uncertain.isEmpty { known = try await client.known(among: uncertain) }
         // Captures all operations in one step. Otherwise a request would leave with the first few.
         try client.capture(entering.flatMap { enter($0.item, $0.ids, besides: known) })
-        if first >= uncertainEnd { earlier = Endings() }
+        if first >= uncertainEnd { earlier = OutcomeIndex() }
         return !entering.isEmpty
     }
 

@@ -171,7 +171,7 @@ public struct FileSource: ByteSource {
     /// - Returns: The bytes; nil if the file is not a regular one, cannot be read, or holds JSON.
     public static func rowsHead(of path: String) -> [UInt8]? {
         guard let source = try? FileSource(path: path), source.rereadablePath != nil, let head = try? head(of: path),
-            StrangeFile.isJSON(head) != true
+            UnrecognizedFile.isJSON(head) != true
         else { return nil }
         return head
     }

@@ -61,7 +61,7 @@ final class SourceDecoder {
         {
             return try SourceDecoder(.utf16(isLittleEndian: zeros[1] > 0), path: path)
         }
-        guard head.starts(with: [0x50, 0x4B, 3, 4]), head.count >= 30, !StrangeFile.isWorkbook(head),
+        guard head.starts(with: [0x50, 0x4B, 3, 4]), head.count >= 30, !UnrecognizedFile.isWorkbook(head),
             let tail = try tail(), entries(in: tail) == 1
         else { return nil }
         func number(_ place: Int, _ bytes: Int) -> Int {

@@ -12,7 +12,7 @@ extension FaultSimulation {
             return expect(false, "request \(sent.number) went to a provider that is not configured")
         }
         expect(provider.mode != .paused, "request \(sent.number) went to a provider that is paused")
-        hear()
+        processAnswers()
         // After a power failure, the timeline continues from the time on the disk.
         let before = world.sent.dropLast().last { !world.forgotten.contains($0.number) }
         expect(before.map { $0.now <= sent.now } ?? true, "request \(sent.number) left before the one before it")
@@ -34,7 +34,7 @@ extension FaultSimulation {
         for id in sent.operations {
             if known[id] == nil { try? learnWhatWasCreated() }
             guard let operation = known[id] else {
-                expect(false, "request \(sent.number) carries an operation that nobody made")
+                expect(false, "request \(sent.number) carries an unknown operation")
                 continue
             }
             // A vendor whose provider was removed still receives the unregistration.
@@ -97,7 +97,7 @@ extension FaultSimulation {
             guard pending > 0, try world.suspended(provider.name) == nil else { continue }
             let holds = try world.store.operations.holds(provider: provider.name)
             for hold in holds {
-                expect(hold.hold.hasPrefix("consent."), "held as \"\(hold.hold)\", which nobody knows")
+                expect(hold.hold.hasPrefix("consent."), "held as \"\(hold.hold)\", which is no known reason")
             }
             if holds.reduce(0, { $0 + $1.count }) == pending { continue }
             let waits = try world.waits(of: provider.name)
@@ -125,7 +125,7 @@ extension FaultSimulation {
         try mortally { try world.advance(by: .seconds(1800)) }
         try mortally {
             noteWake()
-            try world.keepHouse()
+            try world.performMaintenance()
             try world.wake()
             try world.advance(by: .seconds(1800))
         }
@@ -147,7 +147,7 @@ extension FaultSimulation {
         for accounts in try world.accounts() { setup.facts == nil ? check(accounts) : checkWaiting(accounts) }
         for fault in try world.store.maintenance.verify().faults { expect(false, "outbox: \(fault.detail)") }
         for seizure in world.seizures { expect(false, seizure) }
-        hear()
+        processAnswers()
         try checkAcknowledged(outcomes)
         if setup.facts == nil {
             checkRefusals(outcomes)
@@ -273,7 +273,7 @@ extension FaultSimulation {
         }
         for operation in acknowledged where !found.contains(operation.id.rawValue) {
             // A push of another vendor is not tracked if no provider recognizes it.
-            let receivers = plan.providers.filter { heardBy[operation.id]?.contains($0.name) ?? false }
+            let receivers = plan.providers.filter { receivedBy[operation.id]?.contains($0.name) ?? false }
             let isForeign = receivers.allSatisfy { provider in
                 provider.adapter.examine(operation).contains { $0.severity == .foreign || $0.severity == .error }
             }
@@ -294,7 +294,7 @@ extension FaultSimulation {
         }
         var latest: [String: VirtualWorld.Sent] = [:]
         let own = acknowledged.filter { operation in
-            guard heardBy[operation.id]?.contains(provider.name) ?? false else { return false }
+            guard receivedBy[operation.id]?.contains(provider.name) ?? false else { return false }
             return !provider.adapter.examine(operation).contains { $0.severity == .foreign }
         }
         // The loop runs from the last operation to the first. The first request of any later operation in the queue
@@ -340,7 +340,7 @@ extension FaultSimulation {
     /// The process of such a request died before the outcome was stored, and the endpoint is not journaled. At least
     /// one of the operations was in no later request to the endpoint that the vendor processed and whose outcome was
     /// stored, because the operation was completed in another way.
-    private func isUntold(_ provider: String) -> Bool {
+    private func isUninformed(_ provider: String) -> Bool {
         let done = world.sent.filter { $0.provider == provider && processed.contains($0.number) }
         let journaled = plan.providers.first { $0.name == provider }?.adapter.journaledEndpoints ?? []
         return done.contains { sent in
@@ -390,7 +390,7 @@ extension FaultSimulation {
         }
         story.wakes = (wakes + world.placings).sorted()
         story.snapshot = acknowledged.first.flatMap { snapshots[$0.subject] } ?? SubjectSnapshot()
-        story.isTold = !isUntold(provider)
+        story.isInformed = !isUninformed(provider)
         story.isWhole =
             setup.facts == nil && setup.plans.count == 1 && plan.providers.count == 1 && !deceived.contains(provider)
             && setup.requiredConsent.isEmpty && setup.subjects == 1 && forgotten.isEmpty

@@ -102,7 +102,7 @@ extension FaultSimulation {
         }
         expect(
             !isUnanswered || reached.isSubset(of: reachedBefore),
-            "\(sent.provider): request \(sent.number) (\(sent.endpoint)) registers or subscribes although nobody answered for profile and messaging"
+            "\(sent.provider): request \(sent.number) (\(sent.endpoint)) registers or subscribes although no decision about profile and messaging exists"
         )
     }
 
@@ -175,13 +175,13 @@ extension FaultSimulation {
             .reduce(0) { $0 + $1.operations }
     }
 
-    func checkNobodyIsReached(_ provider: String) {
+    func checkNoPersonIsReached(_ provider: String) {
         guard setup.facts?.isApp ?? false, setup.facts?.scenes[provider]?.canLeave ?? false else { return }
         let people = records(of: provider).filter { !$0.reaches.isEmpty }.map { "\($0.person)" }.sorted()
         expect(people.isEmpty, "\(provider) was left and still reaches \(people.joined(separator: ", "))")
     }
 
-    func checkNobodyIsSubscribed(_ provider: String, of person: VendorRecord.Person?) {
+    func checkNoPersonIsSubscribed(_ provider: String, of person: VendorRecord.Person?) {
         let people = records(of: provider).filter { !$0.reaches.isEmpty && (person == nil || $0.person == person) }
             .map { "\($0.person)" }.sorted()
         expect(people.isEmpty, "\(provider): after the last opt-out \(people.joined(separator: ", ")) is subscribed")

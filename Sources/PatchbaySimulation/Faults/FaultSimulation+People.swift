@@ -191,7 +191,7 @@ extension FaultSimulation {
     /// Runs the last opt-out or the switch to another provider, and checks the invariants.
     func playEpilogue() throws {
         guard let facts = setup.facts else { return }
-        for provider in plan.providers where provider.mode == nil { checkNobodyIsReached(provider.name) }
+        for provider in plan.providers where provider.mode == nil { checkNoPersonIsReached(provider.name) }
         switch facts.epilogue {
         case .optOut(let with): try optOut(with, facts)
         case .leave(let number):
@@ -203,7 +203,7 @@ extension FaultSimulation {
             try begin()
             try settle()
             for provider in plan.providers where left.contains(provider.name) && provider.mode == nil {
-                checkNobodyIsReached(provider.name)
+                checkNoPersonIsReached(provider.name)
             }
         }
         // A person whose consent was reset, or who logged in last, may still have to decide.
@@ -278,7 +278,7 @@ extension FaultSimulation {
             // The vendor may reach the next person. A vendor without a log-out may still reach a former one.
             let isOfOnePerson =
                 try with == .anotherPerson || !scene.canLogOut || !tookEveryChangeOfPerson(provider.name)
-            checkNobodyIsSubscribed(provider.name, of: isOfOnePerson ? VendorRecord.Person(person) : nil)
+            checkNoPersonIsSubscribed(provider.name, of: isOfOnePerson ? VendorRecord.Person(person) : nil)
         }
     }
 
@@ -293,6 +293,6 @@ extension FaultSimulation {
         }
         try settle()
         guard !channels.isEmpty else { return }
-        for provider in plan.providers where provider.isRouted { checkNobodyIsSubscribed(provider.name, of: nil) }
+        for provider in plan.providers where provider.isRouted { checkNoPersonIsSubscribed(provider.name, of: nil) }
     }
 }

@@ -19,7 +19,7 @@ extension FaultSimulation {
         }
         // Staged captures are routed before any operation moves.
         for id in try world.stagedCaptures().map(OperationID.init(rawValue:)) {
-            for provider in heardBy[id] ?? [] { pending[provider, default: [:]][id] = false }
+            for provider in receivedBy[id] ?? [] { pending[provider, default: [:]][id] = false }
         }
         return pending
     }
@@ -86,7 +86,7 @@ extension FaultSimulation {
         }
         // In order, so that the same seed reports the same problems.
         for (removedProvider, ids) in before.sorted(by: { $0.key < $1.key }) {
-            for (id, wasBegun) in ids.sorted(by: { $0.key.rawValue < $1.key.rawValue }) where heardBy[id] != nil {
+            for (id, wasBegun) in ids.sorted(by: { $0.key.rawValue < $1.key.rawValue }) where receivedBy[id] != nil {
                 guard let operation = known[id], let takers = takers(of: operation, from: removedProvider, old, new),
                     !takers.isEmpty
                 else { continue }
@@ -128,7 +128,7 @@ extension FaultSimulation {
         guard !refusal.operations.isEmpty else {
             let served = setup.plans[self.served ?? 0]
             // Staged captures for the provider also prevent the switch.
-            let arriving = Set(try world.stagedCaptures().flatMap { heardBy[OperationID(rawValue: $0)] ?? [] })
+            let arriving = Set(try world.stagedCaptures().flatMap { receivedBy[OperationID(rawValue: $0)] ?? [] })
             let isNeedless = plan.providers.allSatisfy { shadowed in
                 let wasRouted = served.providers.contains { $0.name == shadowed.name && $0.isRouted }
                 return !shadowed.isShadowed
@@ -177,7 +177,7 @@ extension FaultSimulation {
         }
         for id in terms.keys where answers[id] != nil { expect(false, "a question was stored") }
         for operation in acknowledged {
-            guard let receivers = heardBy[operation.id], let shadowed = shadowedBy[operation.id] else { continue }
+            guard let receivers = receivedBy[operation.id], let shadowed = shadowedBy[operation.id] else { continue }
             let (places, word) = (
                 terms[operation.id] ?? [:], "\(operation.id.rawValue.suffix(4)) (\(operation.action.kind))"
             )
@@ -198,7 +198,7 @@ extension FaultSimulation {
                     )
                     expect(
                         shadowed.contains(provider) || term != "shadowed",
-                        "\(provider) heard \(word) for real, and it counts as nothing"
+                        "\(provider) received \(word) as a routed provider, and it counts as shadowed"
                     )
                 }
             }
@@ -217,18 +217,18 @@ extension FaultSimulation {
     /// Returns whether a provider received an operation as a shadow only.
     func isOnlyShadowed(_ id: OperationID, _ provider: String) -> Bool {
         func contains(_ table: [OperationID: Set<String>]) -> Bool { table[id]?.contains(provider) ?? false }
-        return contains(shadowedBy) && !contains(heardBy) && !contains(allowed)
+        return contains(shadowedBy) && !contains(receivedBy) && !contains(allowed)
     }
 
     /// Processes the answers to queries, and checks that each query is answered once and by its deadline.
-    func hear() {
-        for entry in world.told[heardTold...] {
+    func processAnswers() {
+        for entry in world.reportedEvents[processedEventCount...] {
             guard case .answered(let id, _, _) = entry.event else { continue }
             answers[id, default: 0] += 1
             expect(answers[id] == 1, "a question was answered twice")
             questions[id] = nil
         }
-        heardTold = world.told.count
+        processedEventCount = world.reportedEvents.count
         // After a failure of the storage at this instant, the engine has not run since.
         guard !world.isSuspended, let now = world.now, failedAt != now else { return }
         for question in questions.values where question.process == world.process {

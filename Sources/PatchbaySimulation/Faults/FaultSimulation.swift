@@ -120,7 +120,7 @@ public final class FaultSimulation {
     /// All operations by id.
     var known: [OperationID: EngagementOperation] = [:]
     /// The providers that received each operation at its capture.
-    var heardBy: [OperationID: Set<String>] = [:]
+    var receivedBy: [OperationID: Set<String>] = [:]
     /// The providers that had a route at the capture of an operation, whether they received it or not.
     private var routedBy: [OperationID: Set<String>] = [:]
     /// The shadows of an operation at its capture.
@@ -141,7 +141,8 @@ public final class FaultSimulation {
     var questions: [OperationID: Question] = [:]
     /// The number of answers to each query.
     var answers: [OperationID: Int] = [:]
-    var heardTold = 0
+    /// The number of reported events whose answers are processed.
+    var processedEventCount = 0
     /// The ids of all operations, in the order in which the simulation learned them.
     var captureOrder: [OperationID] = []
     /// The operations before the last erasure of their person.
@@ -267,7 +268,7 @@ public final class FaultSimulation {
         }
         if world.sent.count > Self.limit { throw Runaway() }
         try learnPlaces()
-        hear()
+        processAnswers()
         // The captures of one process become visible to the other when it performs its maintenance.
         let hasLooked = if setup.processes > 1, case .pass = step.what { true } else { setup.processes == 1 }
         if !hasFailed, hasLooked { try checkReasons() }
@@ -362,13 +363,13 @@ public final class FaultSimulation {
         let names = Set(plan.providers.map(\.name))
         let sandboxes = plan.providers.filter(\.isShadowed).map(\.name)
         for id in waiting.subtracting(stagedCaptures) {
-            guard heardBy[id] != nil, let routed = routedBy[id] else { continue }
+            guard receivedBy[id] != nil, let routed = routedBy[id] else { continue }
             placedLate[id, default: []].formUnion(sandboxes)
             let shadows = Set(plan.providers.filter { $0.mode == .shadow }.map(\.name))
             if routed.isSubset(of: names) {
                 shadowedBy[id] = shadows.subtracting(routed)
             } else {
-                (heardBy[id], shadowedBy[id]) = (Set(plan.providers.filter(\.isRouted).map(\.name)), shadows)
+                (receivedBy[id], shadowedBy[id]) = (Set(plan.providers.filter(\.isRouted).map(\.name)), shadows)
             }
         }
         waiting = stagedCaptures
@@ -377,7 +378,7 @@ public final class FaultSimulation {
     /// Performs the periodic maintenance of a driver, which also repeats a failed start.
     private func recover() throws {
         do {
-            try switching { try world.keepHouse() }
+            try switching { try world.performMaintenance() }
         } catch is SwitchRefusal {
             position = served ?? 0
             try begin()
@@ -442,19 +443,19 @@ public final class FaultSimulation {
         if setup.processes > 1, random.below(2) > 0 {
             end()
             world.end()
-            try keepHouse()
+            try performMaintenance()
             world.turn(to: process)
         }
         try begin()
     }
 
     /// Performs the periodic maintenance of every process.
-    func keepHouse() throws {
+    func performMaintenance() throws {
         let process = world.process
         for other in 0..<setup.processes where other != process || setup.processes > 1 {
             world.turn(to: other)
             noteWake()
-            try world.keepHouse()
+            try world.performMaintenance()
         }
         world.turn(to: process)
     }
@@ -465,7 +466,7 @@ public final class FaultSimulation {
         let portions = max(1, min(12, Int(duration / .seconds(10))))
         for _ in 0..<portions {
             try world.advance(by: duration / portions)
-            try keepHouse()
+            try performMaintenance()
         }
     }
 
@@ -570,7 +571,7 @@ public final class FaultSimulation {
         default: break
         }
         let receivers = plan.providers.filter { $0.isRouted && $0.isSide(of: operation) }
-        heardBy[operation.id] = Set(receivers.map(\.name))
+        receivedBy[operation.id] = Set(receivers.map(\.name))
         routedBy[operation.id] = Set(plan.providers.filter(\.isRouted).map(\.name))
         shadowedBy[operation.id] = Set(plan.providers.filter { $0.mode == .shadow }.map(\.name))
         note(operation)
@@ -609,7 +610,9 @@ public final class FaultSimulation {
         // same capture.
         let isMade = isCreated(operation.id) && !needed.isEmpty && needed.isSubset(of: grantedNow)
         // Operations that the engine created for a person who has left belong to that person.
-        if heardBy[operation.id] == nil, before != nil, now?.contact != operation.contact { past.insert(operation.id) }
+        if receivedBy[operation.id] == nil, before != nil, now?.contact != operation.contact {
+            past.insert(operation.id)
+        }
         if state == .granted || isMade || Self.isOptOut(operation.action) {
             permitted.insert(operation.id)
         } else if state == .unknown {
@@ -618,7 +621,7 @@ public final class FaultSimulation {
     }
 
     /// Returns whether the engine created an operation.
-    func isCreated(_ id: OperationID) -> Bool { heardBy[id] == nil }
+    func isCreated(_ id: OperationID) -> Bool { receivedBy[id] == nil }
 
     /// Returns whether an action is an opt-out, which is sent without consent.
     static func isOptOut(_ action: Action) -> Bool {

@@ -62,7 +62,7 @@ extension FaultStep: CustomStringConvertible {
         case .capture(let actions, let subject, let isGroup):
             "the app\(subject > 0 ? " on its other installation" : "") says "
                 + actions.map(\.words).joined(separator: ", ") + (isGroup ? ", as one group" : "")
-        case .ask(let provider, let question): "somebody asks provider \(provider) for \(question.what)"
+        case .ask(let provider, let question): "the app asks provider \(provider) for \(question.what)"
         case .pass(let duration): "\(duration) pass"
         case .jump(let duration): "the wall clock jumps by \(duration)"
         case .epoch: "the wall clock is set to 1970"
@@ -75,7 +75,7 @@ extension FaultStep: CustomStringConvertible {
             "the storage will fail \(times) times from point \(points + 1) from here"
         case .reboot(let pause): "the machine is off for \(pause)"
         case .configure(let number): "another process begins with configuration \(number)"
-        case .reconfigure(let number): "the process goes on with configuration \(number)"
+        case .reconfigure(let number): "the process continues with configuration \(number)"
         case .suspend: "the process is suspended"
         case .credential(let contact, let state):
             "the credential of \(contact ?? "the anonymous person") is \(state.rawValue)"

@@ -46,7 +46,7 @@ public final class Trial {
     }
 
     /// The outcome of an operation.
-    public struct Ending: Hashable, Sendable {
+    public struct Outcome: Hashable, Sendable {
         /// The word of the operation: see ``EngagementOperation/word``.
         public let word: String
         /// The outcome's term.
@@ -276,10 +276,10 @@ public final class Trial {
     }
 
     /// Returns all outcomes in order. The word of an operation that was not captured, such as a follow-up, is `created`.
-    public func endings() throws -> [Ending] {
+    public func outcomes() throws -> [Outcome] {
         let words = Dictionary(operations.map { ($0.id.rawValue, $0.word) }) { first, _ in first }
         return try world.store.history.entries(provider: Self.provider, limit: .max).reversed().map { entry in
-            Ending(
+            Outcome(
                 word: words[entry.id] ?? "created",
                 term: OperationOutcome.Term(rawValue: entry.term) ?? .quarantined,
                 code: entry.code
@@ -288,7 +288,7 @@ public final class Trial {
     }
 
     /// Returns the outcome of the operation with a word; nil if it has none.
-    public func ending(of word: String) throws -> Ending? { try endings().first { $0.word == word } }
+    public func outcome(of word: String) throws -> Outcome? { try outcomes().first { $0.word == word } }
 
     /// Returns the answer to the n-th query, from 1; nil if there is none.
     public func answer(to question: Int = 1) -> OperationOutcome? {

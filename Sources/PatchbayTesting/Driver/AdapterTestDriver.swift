@@ -405,7 +405,7 @@ public final class AdapterTestDriver<Adapter: VendorAdapter, Simulator: VendorSi
 
     /// Removes the requests, outcomes and content so far from ``sent``, ``outcomes``, ``incoming`` and the properties
     /// that derive from them.
-    public func forgetHistory() { (firstRequest, firstEvent) = (world.sent.count, world.told.count) }
+    public func forgetHistory() { (firstRequest, firstEvent) = (world.sent.count, world.reportedEvents.count) }
 
     /// The requests that left, in order.
     public var sent: [Sent] {
@@ -421,7 +421,7 @@ public final class AdapterTestDriver<Adapter: VendorAdapter, Simulator: VendorSi
     /// The times between consecutive requests.
     public var intervals: [Duration] { zip(sent, sent.dropFirst()).map { $1.at - $0.at } }
 
-    private var events: [EngineEvent] { world.told.dropFirst(firstEvent).map(\.event) }
+    private var events: [EngineEvent] { world.reportedEvents.dropFirst(firstEvent).map(\.event) }
 
     /// The outcome of each operation that has one.
     public var outcomes: [OperationID: OperationOutcome] {

@@ -17,7 +17,7 @@ struct AskThenSubscribe: VendorAdapter {
     func interpret(_ exchange: Exchange<Self>, memory: inout NoMemory) -> Interpretation<Self> {
         Interpretation(exchange.operations) { _ in
             guard let reply = exchange.outcome.reply, reply.isSuccess else { return .retry(exchange.soon) }
-            return exchange.endpoint == .ask && reply.text == "nobody" ? .inProgress(.subscribe) : .accepted()
+            return exchange.endpoint == .ask && reply.text == "unknown" ? .inProgress(.subscribe) : .accepted()
         }
     }
 
@@ -25,14 +25,14 @@ struct AskThenSubscribe: VendorAdapter {
         ledger.note("\(request.endpoint) \(request.text)")
         let isKnown = request.text == "ben" || ledger.held[request.text] != nil
         if request.endpoint == "subscribe" { ledger.held[request.text] = "subscribed" }
-        return .ok(isKnown ? "somebody" : "nobody")
+        return .ok(isKnown ? "known" : "unknown")
     }
 }
 
 extension BehaviourProbe {
     static let askThenSubscribe = BehaviourProbe(
         "askThenSubscribe",
-        "The reply to one request decides whether and how the same operation goes on.",
+        "The reply to one request decides whether and how the same operation continues.",
         neededBy: "APIs whose log-in asks for the profile and subscribes only where there is none",
         brokenBy: [.losesStep, .believes],
         adapter: AskThenSubscribe(),

@@ -33,7 +33,7 @@ struct AtMostOnce: VendorAdapter {
 extension BehaviourProbe {
     static let atMostOnce = BehaviourProbe(
         "atMostOnce",
-        "An event happens once at most; where nobody knows whether it did, it ends as unknown and is kept.",
+        "An event happens once at most; if its delivery is uncertain, it ends as unknown and is kept.",
         neededBy: "APIs whose events start something that must not be doubled",
         brokenBy: [.keepsNoJournal, .takesSilenceForYes, .believes],
         adapter: AtMostOnce(),
@@ -42,7 +42,7 @@ extension BehaviourProbe {
     ) { trial in
         let texts = trial.ledger.texts
         trial.expect(Set(texts).count == texts.count, "something happened twice: \(texts)")
-        for outcome in try trial.endings() {
+        for outcome in try trial.outcomes() {
             let isTaken = outcome.term == .accepted && texts.contains(outcome.word) && outcome.word != "b"
             let isUnknown = outcome.term == .rejected && outcome.code == ProbeFinding.unknown.code
             trial.expect(isTaken || isUnknown, "\(outcome.word) ended as \(outcome.term) \(outcome.code)")

@@ -52,8 +52,8 @@ extension BehaviourProbe {
     ) { trial in
         let others = (1...16).filter { $0 != 11 }.map(String.init)
         trial.expectEffects(others, repeats: 8)
-        try trial.expect(trial.ending(of: "poison")?.term == .rejected, "the poison was not rejected")
-        let rejected = try trial.endings().count { $0.term == .rejected }
+        try trial.expect(trial.outcome(of: "poison")?.term == .rejected, "the poison was not rejected")
+        let rejected = try trial.outcomes().count { $0.term == .rejected }
         trial.expect(rejected == 1, "\(rejected) were rejected")
         trial.expect(trial.requests.count <= 10, "it took \(trial.requests.count) requests")
     }

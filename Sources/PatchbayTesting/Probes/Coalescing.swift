@@ -58,7 +58,7 @@ extension BehaviourProbe {
         script: [.set("a=1", "b=2", "a=3"), .pass(.seconds(60)), .set("b=2"), .pass(.seconds(60))]
     ) { trial in
         trial.expectEffects(["b=2,a=3"])
-        let terms = Dictionary(grouping: try trial.endings(), by: \.word).mapValues { $0.map(\.term) }
+        let terms = Dictionary(grouping: try trial.outcomes(), by: \.word).mapValues { $0.map(\.term) }
         trial.expect(
             terms == ["a=1": [.superseded], "b=2": [.accepted, .unchanged], "a=3": [.accepted]],
             "it ended as \(terms)"

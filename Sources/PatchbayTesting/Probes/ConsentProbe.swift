@@ -47,7 +47,7 @@ extension BehaviourProbe {
         ]
     ) { trial in
         trial.expectEffects(["lasting 1", "fleeting 2", "lasting 2"])
-        let codes = Dictionary(try trial.endings().map { ($0.word, $0.code) }) { first, _ in first }
+        let codes = Dictionary(try trial.outcomes().map { ($0.word, $0.code) }) { first, _ in first }
         trial.expect(codes["fleeting 1"] == "engine.consent.unknown", "it ended as \(codes["fleeting 1"] ?? "")")
         trial.expect(codes["lasting 3"] == "engine.consent.denied", "it ended as \(codes["lasting 3"] ?? "")")
     }

@@ -50,7 +50,7 @@ struct FindThenPatch: VendorAdapter {
 extension BehaviourProbe {
     static let findThenPatch = BehaviourProbe(
         "findThenPatch",
-        "A record is looked up, then changed or created, and created once even if nobody knows whether it worked.",
+        "A record is looked up, then changed or created, and created once even if the delivery is uncertain.",
         neededBy: "back-end APIs without an upsert",
         brokenBy: [.losesStep, .keepsNoJournal],
         adapter: FindThenPatch(),

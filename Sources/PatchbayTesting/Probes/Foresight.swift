@@ -56,6 +56,6 @@ extension BehaviourProbe {
     ) { trial in
         let held = trial.ledger.held["value"] ?? ""
         trial.expect(held == "tier=gold", "the vendor holds \(held)")
-        try trial.expect(trial.endings().last?.term == .unchanged, "what the vendor holds was sent again")
+        try trial.expect(trial.outcomes().last?.term == .unchanged, "what the vendor holds was sent again")
     }
 }

@@ -71,7 +71,7 @@ extension BehaviourProbe {
         trial.expect(Set(texts) == ["a", "wrong", "a again", "c"], "the vendor took \(texts)")
         let repeats = trial.disturbance.leavesUncertainDelivery ? 1 : 0
         trial.expect(texts.count <= 4 + repeats, "rows were handed in again: \(texts)")
-        try trial.expect(trial.ending(of: "wrong")?.term == .rejected, "the wrong row was not rejected")
+        try trial.expect(trial.outcome(of: "wrong")?.term == .rejected, "the wrong row was not rejected")
         let first = trial.ledger.effects.first { $0.text == "a" }?.at ?? Instant(milliseconds: 0)
         let second = trial.ledger.effects.first { $0.text == "a again" }?.at ?? first
         trial.expect(second - first >= .seconds(10), "a later row of a person overtook the job of an earlier one")

@@ -34,7 +34,7 @@ extension BehaviourProbe {
     static let merging = BehaviourProbe(
         "merging",
         "Events are merged past other requests, and never past a change of person.",
-        neededBy: "APIs whose events are counted for whoever is logged in",
+        neededBy: "APIs that count events for the person who is logged in",
         brokenBy: [.readsBackwards, .losesValues],
         adapter: Merging(),
         vendor: Merging.vendor,

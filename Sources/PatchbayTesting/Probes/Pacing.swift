@@ -53,7 +53,7 @@ extension BehaviourProbe {
         }
         trial.expect(trial.ledger.texts.last == "a=4", "the vendor holds \(trial.ledger.texts.last ?? "nothing")")
         guard trial.disturbance == .none else { return }
-        trial.expect(trial.ledger.texts == ["a=1", "a=3", "a=4"], "the vendor heard \(trial.ledger.texts)")
+        trial.expect(trial.ledger.texts == ["a=1", "a=3", "a=4"], "the vendor received \(trial.ledger.texts)")
         trial.expect(starts.count == 3 && starts[1] - starts[0] == Pacing.pace, "the second left at another instant")
         trial.expect(starts[2] - starts[0] == .seconds(331), "after a pause, the next did not leave at once")
     }

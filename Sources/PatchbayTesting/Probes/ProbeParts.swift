@@ -16,11 +16,15 @@ enum ProbeFinding {
     )
     static let unknown = FindingRow(
         .error("probe.outcomeUnknown", .outcomeUnknown),
-        reason: "Nobody knows whether the vendor did it",
+        reason: "It is unknown whether the vendor did it",
         remedy: "Check the vendor, then decide whether to replay it."
     )
     static let waiting = FindingRow(.note("probe.waiting"), reason: "It is not time yet", remedy: "Wait.")
-    static let keyMissing = FindingRow(.note("probe.keyMissing"), reason: "Nobody is there yet", remedy: "Log in.")
+    static let keyMissing = FindingRow(
+        .note("probe.keyMissing"),
+        reason: "No person is logged in yet",
+        remedy: "Log in."
+    )
     static let later = FindingRow(.note("probe.later"), reason: "It shows later", remedy: "No action is needed.")
     static let gated = FindingRow(.note("probe.gated"), reason: "A rule forbids it", remedy: "No action is needed.")
     static let stopped = FindingRow(

@@ -66,13 +66,13 @@ extension BehaviourProbe {
             script: [.track("a", "wrong", "b"), .pass(.seconds(300))]
         ) { trial in
             trial.expectEffects(["a", "b"])
-            try trial.expect(trial.ending(of: "wrong")?.term == .rejected, "a final answer was not final")
+            try trial.expect(trial.outcome(of: "wrong")?.term == .rejected, "a final answer was not final")
             guard trial.disturbance == .none else { return }
             trial.expect(RetryPolicies.waits(of: "a", in: trial) == [10, 10], "other waits than the policy's")
         },
         BehaviourProbe(
             "retry.everyHalfMinute",
-            "Three statuses and silence are tried again every 30 s, for ever and in order.",
+            "Three statuses and silence are retried every 30 s, permanently and in order.",
             neededBy: "APIs with a strict order and a fixed interval",
             brokenBy: [.believes, .hurries, .readsBackwards],
             adapter: RetryPolicies(.everyHalfMinute),

@@ -61,6 +61,6 @@ extension BehaviourProbe {
             let held = trial.ledger.held[moment] ?? "tier=gold"
             trial.expect(held == "tier=gold", "the vendor holds \(held)")
         }
-        try trial.expect(trial.endings().last?.term == .unchanged, "what the vendor holds was sent again")
+        try trial.expect(trial.outcomes().last?.term == .unchanged, "what the vendor holds was sent again")
     }
 }

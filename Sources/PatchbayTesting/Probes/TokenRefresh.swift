@@ -64,7 +64,7 @@ extension BehaviourProbe {
     ) { trial in
         let time = trial.operations[0].capturedAt.milliseconds
         trial.expectEffects(["a", "b", "c", "d"].map { "\($0),\(time)" })
-        try trial.expect(trial.ending(of: "cursed")?.term == .rejected, "what is always unauthorised was not given up")
+        try trial.expect(trial.outcome(of: "cursed")?.term == .rejected, "what is always unauthorised was not given up")
         let tries = trial.requests.count { $0.request.text.hasPrefix("cursed") }
         trial.expect(
             tries <= (trial.disturbance.leavesUncertainDelivery || trial.disturbance != .none ? 5 : 4),

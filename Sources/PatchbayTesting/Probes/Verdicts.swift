@@ -60,7 +60,7 @@ extension BehaviourProbe {
             .track("plain", "later", "same", "replaced", "wrong", "forbidden", "twice", "busy"), .pass(.seconds(120)),
         ]
     ) { trial in
-        let ended = Dictionary(grouping: try trial.endings(), by: \.word).mapValues { $0.map(\.term) }
+        let ended = Dictionary(grouping: try trial.outcomes(), by: \.word).mapValues { $0.map(\.term) }
         let expected: [String: [OperationOutcome.Term]] = [
             "plain": [.accepted], "later": [.accepted], "same": [.unchanged], "replaced": [.superseded],
             "wrong": [.rejected], "forbidden": [.dropped], "twice": [.accepted], "busy": [.accepted],

@@ -29,7 +29,7 @@ struct Withdrawal: VendorAdapter {
 extension BehaviourProbe {
     static let withdrawal = BehaviourProbe(
         "withdrawal",
-        "A no ends what is in flight: whatever the vendor answers, and whoever dies meanwhile, it is not sent again.",
+        "An opt-out ends requests in flight: they are not sent again after any reply of the vendor, or after a crash.",
         neededBy: "every API whose vendor may be slow or fail",
         brokenBy: [.misplacesConsent],
         requiredConsent: [.tracking],
@@ -44,8 +44,8 @@ extension BehaviourProbe {
     ) { trial in
         let denial = trial.operations.count { $0.word != "allowed" } - 1
         let late = trial.requests.filter { $0.request.text == "denied" && $0.operationsBefore >= denial }
-        trial.expect(late.isEmpty, "\(late.count) requests left after the no")
-        try trial.expect(trial.ending(of: "denied")?.term == .dropped, "what was withdrawn ended otherwise")
+        trial.expect(late.isEmpty, "\(late.count) requests left after the opt-out")
+        try trial.expect(trial.outcome(of: "denied")?.term == .dropped, "what was withdrawn ended otherwise")
         let others = trial.ledger.texts.filter { $0 != "denied" }
         trial.expect(Set(others) == ["held", "allowed"], "the vendor did \(others)")
         trial.expect(others.count == 2 || trial.disturbance.leavesUncertainDelivery, "the vendor did \(others)")

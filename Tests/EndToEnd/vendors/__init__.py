@@ -25,7 +25,7 @@ class View:
     # The captured operations, in order.
     operations: list
     # The outcome of each operation at this provider, by id.
-    endings: dict
+    outcomes: dict
     # The ids of operations that were captured for other providers: this one received the resulting state by a switch.
     elsewhere: set
     # The ids that are still pending there.

@@ -95,7 +95,7 @@ def check(view):
     rows = {}
     for operation in view.operations:
         is_replayed = operation["id"] in view.elsewhere
-        if is_replayed or view.endings.get(operation["id"]) in ("accepted", "unchanged", "superseded"):
+        if is_replayed or view.outcomes.get(operation["id"]) in ("accepted", "unchanged", "superseded"):
             rows.setdefault(operation["subject"].lower(), Row()).apply(operation, is_replayed)
     users = {user["installID"].lower(): user for user in view.state["users"]}
     problems = [f"the account noted a broken rule: {each['what']}" for each in view.state["violations"]]

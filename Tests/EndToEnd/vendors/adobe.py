@@ -75,7 +75,7 @@ def check(view):
         return 0, "mobile profiles compared with the sent operations", []
     expected, uncertain, people = {}, {}, {}
     for operation in view.operations:
-        installation, term = operation["subject"], view.endings.get(operation["id"])
+        installation, term = operation["subject"], view.outcomes.get(operation["id"])
         values_sent = fields(operation["action"])
         if operation["id"] in view.elsewhere:
             values_sent = {field: value for field, value in values_sent.items() if value not in ("", "false")}

@@ -88,7 +88,7 @@ def check(view):
     for entry in view.log:
         requests[sent_id(entry)].append(was_taken(entry))
     found, problems, unexplained = 0, [], 0
-    for identifier, term in view.endings.items():
+    for identifier, term in view.outcomes.items():
         sent = [requests[each] for each in request_ids(identifier)[0] if each in requests]
         taken = bool(sent) and all(any(answers) for answers in sent)
         if term == "accepted" and taken:
@@ -107,7 +107,7 @@ def check(view):
     if unexplained > replayed:
         problems.append(f"{unexplained} operations of a switch are accepted without a request, {replayed} may be")
     known = set()
-    for identifier in [*view.endings, *view.waiting]:
+    for identifier in [*view.outcomes, *view.waiting]:
         changes, question = request_ids(identifier)
         known.update(changes, [question])
     unknowns = [identifier for identifier in requests if identifier and identifier not in known]

@@ -36,7 +36,7 @@ def check(view):
     what = "events and contacts compared with the application"
     if view.state is None:
         return 0, what, []
-    ended = {operation["id"]: view.endings.get(operation["id"]) for operation in view.operations}
+    ended = {operation["id"]: view.outcomes.get(operation["id"]) for operation in view.operations}
     said = collections.Counter(filter(None, map(custom_event, view.operations)))
     accepted = collections.Counter(
         custom_event(each) for each in view.operations if ended[each["id"]] == "accepted" and custom_event(each)

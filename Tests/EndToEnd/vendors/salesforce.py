@@ -172,7 +172,7 @@ def check(view):
     installations = {}
     for operation in view.operations:
         is_replayed = operation["id"] in view.elsewhere
-        if is_replayed or view.endings.get(operation["id"]) in ("accepted", "unchanged", "superseded"):
+        if is_replayed or view.outcomes.get(operation["id"]) in ("accepted", "unchanged", "superseded"):
             installation = installations.setdefault(operation["subject"], Installation())
             (installation.replay if is_replayed else installation.apply)(operation)
     devices = {device["id"].lower(): device for device in view.state["devices"]}

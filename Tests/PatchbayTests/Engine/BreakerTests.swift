@@ -24,7 +24,7 @@ import Testing
     }
 
     private func events(_ world: VirtualWorld) -> [String] {
-        world.told.compactMap {
+        world.reportedEvents.compactMap {
             switch $0.event {
             case .outage(_, let finding), .recovered(_, let finding): finding.code
             default: nil
@@ -32,25 +32,25 @@ import Testing
         }
     }
 
-    /// How often each pending operation has failed.
+    /// The number of failures of each pending operation.
     private func failures(_ world: VirtualWorld) throws -> [Int] {
         var failures: [Int] = []
         try world.store.queues.forEachRow(provider: "p", subject: nil) { failures.append($0.failures) }
         return failures
     }
 
-    @Test func `a provider that is down is asked by one lane at a time, ever more seldom`() throws {
+    @Test func `tries an unavailable provider from one lane at a time with growing delays`() throws {
         let world = try world()
         try world.advance(by: .seconds(600))
         let times = seconds(world)
-        // Eight lanes would have sent 480 times; the first wave goes, then 5, 10, 20 … seconds lie between two.
+        // Eight lanes alone would send 480 requests. After the first eight, the intervals are 5, 10, 20 … seconds.
         #expect(times.count < 20)
         let gaps = zip(times, times.dropFirst()).map { $1 - $0 }.filter { $0 > 0 }
         #expect(gaps.prefix(5) == [5, 10, 20, 40, 80])
         #expect(events(world) == ["engine.provider.outage"])
     }
 
-    @Test func `the reason names cause, time and next attempt, and spends no attempt of those who wait`() throws {
+    @Test func `reports cause, time and next attempt of an outage without counting attempts of waiting lanes`() throws {
         let world = try world()
         try world.advance(by: .seconds(60))
         let reasons = try world.waits(of: "p").filter { $0.code == "engine.provider.outage" }
@@ -62,7 +62,7 @@ import Testing
         #expect(try failures(world).reduce(0, +) == world.sent.count)
     }
 
-    @Test func `the first yes lets everybody go on`() throws {
+    @Test func `resumes every lane after the first successful request`() throws {
         let world = try world()
         try world.advance(by: .seconds(60))
         world.network = { _ in .says([:]) }
@@ -72,7 +72,7 @@ import Testing
         #expect(try world.store.state.meta("breaker.p") == nil)
     }
 
-    @Test func `a wake asks once, and at once`() throws {
+    @Test func `sends one request at once when woken`() throws {
         let world = try world()
         try world.advance(by: .seconds(200))
         let before = world.sent.count
@@ -81,7 +81,7 @@ import Testing
         #expect(world.sent.count == before + 1)
     }
 
-    @Test func `a restart does not storm`() throws {
+    @Test func `sends nothing early after a restart`() throws {
         let world = try world()
         try world.advance(by: .seconds(100))
         let before = world.sent.count
@@ -92,7 +92,7 @@ import Testing
         #expect(Set(try world.waits(of: "p").map(\.code)) == ["engine.provider.outage"])
     }
 
-    @Test func `a lane that is alone keeps the vendor's policy to the second`() throws {
+    @Test func `a single lane keeps the intervals of the vendor's retry policy`() throws {
         let world = try world(lanes: 1)
         try world.advance(by: .seconds(300))
         let gaps = zip(seconds(world), seconds(world).dropFirst()).map { $1 - $0 }
@@ -101,7 +101,7 @@ import Testing
         #expect(events(world) == ["engine.provider.outage"])
     }
 
-    /// What happens to every request, and whether it opens the breaker.
+    /// An outcome of every request, and whether it opens the breaker.
     private static let outcomes: [(outcome: Outcome, opens: Bool)] = [
         (.failed(TransportFailure(.notSent, "hostNotFound")), true),
         (.failed(TransportFailure(.lost, "timedOut")), true),
@@ -113,7 +113,7 @@ import Testing
     ]
 
     @Test(arguments: outcomes)
-    func `it opens where the provider is down or knows nobody, and for no verdict on an operation`(
+    func `opens for an unavailable provider or refused credentials, not for rejected operations`(
         _ row: (outcome: Outcome, opens: Bool)
     ) throws {
         let world = try world(lanes: 0)
@@ -125,7 +125,7 @@ import Testing
 
     // MARK: Rates
 
-    @Test func `no second sees more requests than the rate says, over all lanes`() throws {
+    @Test func `never exceeds the configured rate over all lanes`() throws {
         let world = try VirtualWorld(start: Self.start)
         world.network = { _ in .outcome(.replied(WireResponse(200, json: [:])), after: .milliseconds(1)) }
         var plan = RoutingPlan.pool()
@@ -143,7 +143,7 @@ import Testing
         }
     }
 
-    @Test func `a burst leaves at once after a pause, then evenly`() throws {
+    @Test func `sends a burst at once after a pause and then at the configured rate`() throws {
         let world = try VirtualWorld(start: Self.start)
         var plan = RoutingPlan.pool()
         plan.providers[0].rate = Rate(2, per: .seconds(1), burst: 3)
@@ -156,7 +156,7 @@ import Testing
         #expect(world.sent.map { ($0.date - begin).wholeMilliseconds / 100 } == [0, 0, 0, 5, 10])
     }
 
-    @Test func `a slow rate survives restarts, and costs nothing at the first start`() throws {
+    @Test func `keeps a slow rate over restarts and does not delay the first request`() throws {
         let world = try VirtualWorld(start: Self.start)
         var plan = RoutingPlan.pool()
         plan.providers[0].rate = Rate(1, per: .seconds(60))
@@ -171,16 +171,16 @@ import Testing
         #expect(seconds(world) == [0, 60, 120])
     }
 
-    // MARK: Everything that waits
+    // MARK: Waits
 
-    /// What becomes of the first request, and when the second leaves if the process ends after a tenth of a second.
+    /// The outcome of the first request, and the second when the next one leaves if the process ends after 0.2 s.
     private static let waits: [(name: String, fate: VirtualWorld.Fate, second: Int64)] = [
         ("until an instant", .says(["otherwise": "retry 3600000"]), 3600),
-        ("until an instant or a wake, and a start is one", .status(500), 0),
+        ("until an instant or a wake (a start is a wake)", .status(500), 0),
         ("until a wake", .says(["otherwise": "woken"]), 0),
     ]
 
-    @Test(arguments: waits) func `a wait and its counters are the same after a restart`(
+    @Test(arguments: waits) func `keeps a wait and its failure counters over a restart`(
         _ row: (name: String, fate: VirtualWorld.Fate, second: Int64)
     ) throws {
         let world = try world(lanes: 0)

@@ -6,7 +6,7 @@ import PatchbayOutbox
 import PatchbaySimulation
 import Testing
 
-/// An adapter that reports what the engine shows it, and whose settings decide what it accepts.
+/// An adapter that reports what the engine shows it. Its settings decide which operations it accepts.
 private struct FactsDevice: VendorAdapter {
     struct Settings: AdapterSettings {
         var refusedEvent = ""
@@ -86,7 +86,7 @@ private struct FactsDevice: VendorAdapter {
     }
 }
 
-@Suite("Facts that change while work waits") struct ChangingFactsTests {
+@Suite("Settings, consent and providers that change while operations wait") struct ChangingFactsTests {
     private func plan(
         _ name: String = "a",
         settings: FactsDevice.Settings = FactsDevice.Settings(),
@@ -130,7 +130,7 @@ private struct FactsDevice: VendorAdapter {
         #expect(keys.last == [])
     }
 
-    @Test func `rejects and keeps pending work that no longer fits the settings`() throws {
+    @Test func `rejects pending operations that the new settings refuse and keeps them for replay`() throws {
         let world = try VirtualWorld()
         world.network = refusing
         try world.start(plan())
@@ -145,7 +145,7 @@ private struct FactsDevice: VendorAdapter {
         #expect(try world.account("a").balances)
     }
 
-    @Test func `examines what was in flight when the process died under the new settings`() throws {
+    @Test func `examines an interrupted operation under the new settings`() throws {
         let world = try VirtualWorld()
         world.network = { _ in .silence }
         try world.start(plan())
@@ -161,7 +161,7 @@ private struct FactsDevice: VendorAdapter {
         [Consent(purpose: .messaging, state: .denied), Consent(purpose: .tracking, state: .denied)],
         [Consent(purpose: .tracking, state: .denied), Consent(purpose: .messaging, state: .denied)],
     ])
-    func `an unrelated denial leaves memory alone and sends nothing again`(_ denials: [Consent]) throws {
+    func `an unrelated denial changes no memory and resends nothing`(_ denials: [Consent]) throws {
         let world = try VirtualWorld()
         try world.start(plan())
         try world.capture(.set("tier", "gold"))
@@ -173,7 +173,7 @@ private struct FactsDevice: VendorAdapter {
         #expect(bodies(world).map { $0["kind"]?.string } == ["changeAttributes"] + denials.map { _ in "setConsent" })
     }
 
-    @Test func `makes one unregister for each contact that the vendor may know, and shows that the provider is left`()
+    @Test func `creates an unregister per contact that the vendor may know and sets isLeaving`()
         throws
     {
         let world = try VirtualWorld()
@@ -195,7 +195,7 @@ private struct FactsDevice: VendorAdapter {
         #expect(sent.last?["kind"] == "unregister")
     }
 
-    @Test func `moves what waits for a consent when its provider is left`() throws {
+    @Test func `moves operations that wait for consent when their provider is removed`() throws {
         let world = try VirtualWorld()
         try world.start(plan(required: [.tracking]))
         let event = try world.capture(.event("seen"))
@@ -203,13 +203,13 @@ private struct FactsDevice: VendorAdapter {
         next.providers += plan("b").providers
         try world.restart(next)
         #expect(world.outcome(of: event.id, on: "a")?.term == .moved)
-        try say(.tracking, .granted, in: world)
+        try setConsent(.tracking, .granted, in: world)
         #expect(try world.drain())
         #expect(world.outcome(of: event.id, on: "b")?.term == .accepted)
         #expect(!bodies(world).contains { $0["kind"] == "track" })
     }
 
-    @Test func `ends what waits for a consent when its provider is left and no other takes it`() throws {
+    @Test func `keeps operations that wait for consent as rejects when no provider can take them over`() throws {
         let world = try VirtualWorld()
         try world.start(plan(required: [.tracking]))
         let event = try world.capture(.event("seen"))
@@ -220,7 +220,7 @@ private struct FactsDevice: VendorAdapter {
         #expect(try world.store.rejects.list(provider: "a", id: event.id.rawValue).count == 1)
     }
 
-    @Test func `an erasure and an opt-out stay with the vendor that is left, in front of the unregister`() throws {
+    @Test func `a removed vendor receives erasures and opt-outs before the unregister`() throws {
         let world = try VirtualWorld()
         world.network = refusing
         try world.start(plan())
@@ -244,7 +244,7 @@ private struct FactsDevice: VendorAdapter {
         for account in try world.accounts() { #expect(account.balances) }
     }
 
-    @Test func `registers the installation again for the person after a denial`() throws {
+    @Test func `registers the installation for the next person after a denial`() throws {
         let world = try VirtualWorld()
         try world.start(plan())
         try world.capture(logIn("bert"), contact: "bert")

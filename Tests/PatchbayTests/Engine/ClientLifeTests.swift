@@ -6,7 +6,7 @@ import PatchbayModel
 import PatchbayOutbox
 import Testing
 
-/// Never answers, until its request is cancelled.
+/// Does not answer until its request is cancelled.
 struct SilentTransport: Transport {
     func send(_ request: WireRequest, timeout: Duration) async -> Outcome {
         try? await Task.sleep(for: .seconds(3600))
@@ -14,7 +14,7 @@ struct SilentTransport: Transport {
     }
 }
 
-@Suite("Nobody waits for ever", .endsAtAll) struct ClientLifeTests {
+@Suite("Life cycle of a client", .hangTimeLimit) struct ClientLifeTests {
     private let folder = TemporaryFolder()
 
     private func client(
@@ -33,7 +33,7 @@ struct SilentTransport: Transport {
         AttributeValue.string(String(repeating: "x", count: 4 << 20)),
         (0..<600).reduce(AttributeValue.integer(1)) { value, _ in .list([value]) },
     ])
-    func `an operation over the limits of size or depth is refused, and the next one is taken`(
+    func `refuses an operation over the size or depth limit and accepts the next one`(
         value: AttributeValue
     ) async throws {
         let client = try await client()
@@ -43,7 +43,7 @@ struct SilentTransport: Transport {
         await client.close()
     }
 
-    @Test func `a capture that was not stored has no outcome to wait for`() async throws {
+    @Test func `throws when the outcome of an unstored capture is awaited`() async throws {
         let client = try await client()
         try await client.capture(operation("one")).durable()
         let again = try client.capture(operation("one"))
@@ -52,7 +52,7 @@ struct SilentTransport: Transport {
         await client.close()
     }
 
-    @Test func `the first receipt of an id is told although the id was captured again`() async throws {
+    @Test func `completes the first receipt of an id that is captured twice`() async throws {
         let gate = Gate()
         let client = try await client(.memory, gate)
         let first = try client.capture(operation("one"))
@@ -64,22 +64,22 @@ struct SilentTransport: Transport {
         await client.close()
     }
 
-    @Test func `an outcome on a route that is not there is an error`() async throws {
+    @Test func `throws when an outcome on an unknown route is awaited`() async throws {
         let client = try await client()
         let receipt = try client.track("a")
-        let error = await #expect(throws: CaptureError.self) { try await receipt.outcome(on: "nobody") }
+        let error = await #expect(throws: CaptureError.self) { try await receipt.outcome(on: "unknown") }
         #expect(error?.code == .malformed)
         await client.close()
     }
 
-    @Test func `another vendor's push has an outcome at once`() async throws {
+    @Test func `reports an outcome for another vendor's push at once`() async throws {
         let client = try await client()
         let receipt = try client.capture(.track(.push(.tapped, payload: ["else": 1])))
         #expect(try await receipt.outcome(on: "p").finding?.code == "probe.foreign")
         await client.close()
     }
 
-    @Test func `a cancelled task waits no longer`() async throws {
+    @Test func `cancellation ends every waiting call`() async throws {
         let client = try await client()
         let receipt = try client.track("a")
         let tasks = [
@@ -95,7 +95,7 @@ struct SilentTransport: Transport {
         await client.close()
     }
 
-    @Test func `closing answers everybody`() async throws {
+    @Test func `completes every waiting call when the client closes`() async throws {
         let client = try await client()
         let receipt = try client.track("a")
         try await receipt.durable()
@@ -114,7 +114,7 @@ struct SilentTransport: Transport {
         await #expect(throws: CaptureError.self) { try await client.flush() }
     }
 
-    @Test func `a client that nobody holds closes by itself, and its file is free`() async throws {
+    @Test func `an unreferenced client closes and releases its file`() async throws {
         let path = folder.outbox
         var client: EngagementClient? = try await client(.file(path))
         let receipt = try #require(try client?.track("a"))
@@ -129,17 +129,17 @@ struct SilentTransport: Transport {
         await next.close()
     }
 
-    @Test func `captures that can't be stored are told, and later ones work`() async throws {
+    @Test func `reports captures that cannot be stored and accepts later ones`() async throws {
         let path = folder.outbox
         let client = try await client(.file(path), ScriptedTransport())
         try await client.track("before").durable()
         while try await client.accounts().first?.pending != 0 { await client.idle() }
         let events = client.events()
-        let told = Task { () -> CaptureError? in
+        let reported = Task { () -> CaptureError? in
             for await case .storageFailed(let error) in events { return error }
             return nil
         }
-        // Another file in its place: nothing may be written there.
+        // Another file replaces the outbox. Nothing may be written to it.
         try FileManager.default.moveItem(atPath: path, toPath: path + ".aside")
         #expect(FileManager.default.createFile(atPath: path, contents: nil))
         let receipts = try (0..<10).map { try client.track("lost \($0)") }
@@ -148,7 +148,7 @@ struct SilentTransport: Transport {
             #expect(error?.code == .storage)
             await #expect(throws: CaptureError.self) { try await receipt.outcome(on: "p") }
         }
-        #expect(await told.value?.code == .storage)
+        #expect(await reported.value?.code == .storage)
         try FileManager.default.removeItem(atPath: path)
         try FileManager.default.moveItem(atPath: path + ".aside", toPath: path)
         let receipt = try client.track("after")
@@ -157,7 +157,7 @@ struct SilentTransport: Transport {
         await client.close()
     }
 
-    @Test func `many tasks capture, ask, flush and close, and the books balance`() async throws {
+    @Test func `the accounts balance while many tasks capture, query, flush and close`() async throws {
         let path = folder.outbox
         var durable: Set<OperationID> = []
         for _ in 0..<5 {

@@ -5,7 +5,7 @@ import PatchbayModel
 import Testing
 
 @Suite("Rejected operations of a client") struct ClientRejectsTests {
-    /// A client whose vendor refuses events named "late" until it is told otherwise.
+    /// A client whose vendor refuses events named "late" until the transport is changed.
     private func client(_ plan: RoutingPlan = .probe(), _ transport: ScriptedTransport) async throws -> EngagementClient
     {
         try await EngagementClient(outbox: .memory, subject: "installation-1", plan: plan, transport: transport)
@@ -15,7 +15,7 @@ import Testing
         .replied(WireResponse(number == 1 ? 422 : 200, json: [:]))
     }
 
-    @Test func `a rejected operation is listed, and replayed with its id`() async throws {
+    @Test func `lists a rejected operation and replays it with its id`() async throws {
         let transport = ScriptedTransport(Self.refusesFirst)
         let client = try await client(.probe(), transport)
         let receipt = try client.track("Order Placed")
@@ -34,7 +34,7 @@ import Testing
         await client.close()
     }
 
-    @Test func `what cannot be replayed has a clear result`() async throws {
+    @Test func `reports why a reject cannot be replayed`() async throws {
         let client = try await client(.probe(), ScriptedTransport(Self.refusesFirst))
         #expect(try await client.track("Order Placed").outcome(on: "p").term == .rejected)
         var reject = try #require(try await client.rejects().first)
@@ -54,7 +54,7 @@ import Testing
         await client.close()
     }
 
-    @Test func `rejects are listed page by page, the newest first`() async throws {
+    @Test func `lists rejects page by page, newest first`() async throws {
         let client = try await client(.probe(), ScriptedTransport { _, _ in .replied(WireResponse(422)) })
         for number in 0..<5 { #expect(try await client.track("\(number)").outcome(on: "p").term == .rejected) }
         let first = try await client.rejects(limit: 3)
@@ -65,7 +65,7 @@ import Testing
     }
 }
 
-@Suite("A client uses its whole configuration") struct ClientConfigurationTests {
+@Suite("Configuration of a client") struct ClientConfigurationTests {
     private let folder = TemporaryFolder()
 
     private func configuration(_ catalogue: [AttributeName: AttributeCatalogue.Entry], path: String? = nil)
@@ -86,8 +86,7 @@ import Testing
         try await EngagementClient(configuration: configuration, subject: "installation-1", transport: transport)
     }
 
-    @Test func `attribute values are converted to their types, and a value that does not fit is refused`() async throws
-    {
+    @Test func `converts attribute values to their catalogued types and refuses others`() async throws {
         let transport = ScriptedTransport()
         let client = try await client(configuration(["points": .init(type: .integer)]), transport)
         #expect(try await client.set(["points": "12"]).outcome(on: "p").term == .accepted)
@@ -98,14 +97,14 @@ import Testing
         await client.close()
     }
 
-    @Test func `an attribute of the other side is refused`() async throws {
+    @Test func `refuses a change of an attribute that the server owns`() async throws {
         let client = try await client(configuration(["points": .init(owner: .server)]))
         let error = #expect(throws: CaptureError.self) { try client.set(["points": 12]) }
         #expect(error?.findings.map(\.code) == ["catalogue.attribute.owner"])
         await client.close()
     }
 
-    @Test func `limits and types of another configuration apply at once`() async throws {
+    @Test func `applies the limits and types of a new configuration at once`() async throws {
         let client = try await client(configuration([:]), ScriptedTransport { _, _ in .replied(WireResponse(422)) })
         try client.set(["points": "many"])
         for number in 0..<3 { #expect(try await client.track("\(number)").outcome(on: "p").term == .rejected) }

@@ -7,7 +7,7 @@ import PatchbayOutbox
 import Synchronization
 import Testing
 
-/// Answers requests in memory, and remembers them.
+/// Answers requests in memory and records them.
 final class ScriptedTransport: Transport {
     private let requests = Mutex<[WireRequest]>([])
     private let answer: @Sendable (Int, WireRequest) -> Outcome
@@ -41,7 +41,7 @@ final class ScriptedTransport: Transport {
         try await EngagementClient(outbox: outbox, subject: "installation-1", plan: plan, transport: transport)
     }
 
-    @Test func `a receipt answers for durability and for the vendor's answer`() async throws {
+    @Test func `a receipt reports durability and the vendor's answer`() async throws {
         let transport = ScriptedTransport { _, _ in .replied(WireResponse(200, json: ["id": 7])) }
         let client = try await client(.memory, transport)
         let receipt = try client.track(
@@ -56,7 +56,7 @@ final class ScriptedTransport: Transport {
         await client.close()
     }
 
-    @Test func `captures from many tasks are all delivered, once`() async throws {
+    @Test func `delivers the captures of many tasks exactly once`() async throws {
         let transport = ScriptedTransport()
         let client = try await client(.memory, transport)
         await withTaskGroup(of: Void.self) { group in
@@ -75,7 +75,7 @@ final class ScriptedTransport: Transport {
         await client.close()
     }
 
-    @Test func `nothing comes between operations that are captured in one step`() async throws {
+    @Test func `sends operations that are captured together without others in between`() async throws {
         let transport = ScriptedTransport()
         let client = try await client(.memory, transport)
         await withTaskGroup(of: Void.self) { group in
@@ -99,16 +99,16 @@ final class ScriptedTransport: Transport {
         let sent = transport.sent.compactMap { $0[header: "Operation"]?.split(separator: "-").compactMap { Int($0) } }
         try #require(sent.count == 320 && sent.allSatisfy { $0.count == 2 })
         for block in 0..<8 {
-            let said = sent[(40 * block)..<(40 * (block + 1))]
-            #expect(Set(said.map { $0[0] }).count == 1, "block \(block) is cut")
-            #expect(said.map { $0[1] } == Array(0..<40))
+            let received = sent[(40 * block)..<(40 * (block + 1))]
+            #expect(Set(received.map { $0[0] }).count == 1, "block \(block) is interrupted")
+            #expect(received.map { $0[1] } == Array(0..<40))
         }
         #expect(try client.capture([EngagementOperation]()).isEmpty)
         await client.close()
         #expect(throws: CaptureError.self) { try client.capture([EngagementOperation]()) }
     }
 
-    @Test func `the next client on the same file delivers what the first left`() async throws {
+    @Test func `the next client on the same file delivers pending operations`() async throws {
         let path = folder.outbox
         let dead = ScriptedTransport { _, _ in .failed(TransportFailure(.notSent, "offline")) }
         let first = try await client(.file(path), dead)
@@ -124,7 +124,7 @@ final class ScriptedTransport: Transport {
         await second.close()
     }
 
-    @Test func `whoever goes on with the work of another process learns how each operation ended, once`() async throws {
+    @Test func `reports each outcome of a previous process once`() async throws {
         let path = folder.outbox
         let transport = ScriptedTransport { _, request in
             String(decoding: request.body, as: UTF8.self).contains("unwanted")
@@ -136,28 +136,28 @@ final class ScriptedTransport: Transport {
         for receipt in receipts { _ = try await receipt.outcome(on: "p") }
         await first.close()
         let second = try await client(.file(path), transport)
-        var endings = try await second.endings(on: "p")
+        var outcomes = try await second.outcomes(on: "p")
         for receipt in receipts.reversed() {
-            let told = try await receipt.outcome(on: "p")
-            let (ending, again) = (endings.take(receipt.id), endings.take(receipt.id))
-            #expect(ending?.term == told.term)
-            #expect(ending?.finding == told.finding)
+            let expected = try await receipt.outcome(on: "p")
+            let (outcome, again) = (outcomes.take(receipt.id), outcomes.take(receipt.id))
+            #expect(outcome?.term == expected.term)
+            #expect(outcome?.finding == expected.finding)
             #expect(again == nil)
         }
-        let unknown = endings.take("never said")
+        let unknown = outcomes.take("unknown")
         #expect(unknown == nil)
-        endings.note(OperationOutcome(.accepted), of: "said now")
-        let said = endings.take("said now")
-        #expect(said?.term == .accepted)
-        var others = try await second.endings(on: "another")
+        outcomes.note(OperationOutcome(.accepted), of: "noted")
+        let noted = outcomes.take("noted")
+        #expect(noted?.term == .accepted)
+        var others = try await second.outcomes(on: "another")
         let other = others.take(receipts[0].id)
         #expect(other == nil)
         await second.close()
     }
 
-    @Test func `whoever was logged in when the app ended is so at its next start, until a log-out`() async throws {
+    @Test func `keeps the logged-in contact over a restart until a log-out`() async throws {
         let path = folder.outbox
-        func said(_ action: (EngagementClient) throws -> Void) async throws -> String? {
+        func contact(after action: (EngagementClient) throws -> Void) async throws -> String? {
             let client = try await client(.file(path))
             try action(client)
             try await client.track("seen").durable()
@@ -167,10 +167,10 @@ final class ScriptedTransport: Transport {
             return contact
         }
         let person = ContactSwitch(.logIn, identifiers: [Identifier(.external, "c-1")])
-        #expect(try await said { try $0.capture(.switchContact(person)) } == "c-1")
-        #expect(try await said { _ in } == "c-1")
-        #expect(try await said { try $0.capture(.switchContact(ContactSwitch(.logOut))) } == nil)
-        #expect(try await said { _ in } == nil)
+        #expect(try await contact { try $0.capture(.switchContact(person)) } == "c-1")
+        #expect(try await contact { _ in } == "c-1")
+        #expect(try await contact { try $0.capture(.switchContact(ContactSwitch(.logOut))) } == nil)
+        #expect(try await contact { _ in } == nil)
     }
 
     @Test func `two clients on one file: both capture, one delivers`() async throws {
@@ -204,7 +204,7 @@ final class ScriptedTransport: Transport {
         await second.close()
     }
 
-    @Test func `an id that is pending can't be captured twice`() async throws {
+    @Test func `refuses a second capture of a pending id`() async throws {
         let client = try await client(
             .memory,
             ScriptedTransport { _, _ in .failed(TransportFailure(.notSent, "offline")) }
@@ -222,13 +222,13 @@ final class ScriptedTransport: Transport {
         await client.close()
     }
 
-    @Test func `a closed client says so`() async throws {
+    @Test func `throws when a closed client is used`() async throws {
         let client = try await client()
         await client.close()
         #expect(throws: CaptureError.self) { try client.track("late") }
     }
 
-    @Test func `a folder that can't be written is an error with a remedy`() async throws {
+    @Test func `throws an error with a remedy for an unwritable folder`() async throws {
         let error = await #expect(throws: CaptureError.self) {
             try await EngagementClient(
                 outbox: .file("/proc/patchbay/none.sqlite"),
@@ -251,7 +251,7 @@ final class ScriptedTransport: Transport {
         await client.close()
     }
 
-    @Test func `a question is answered to its caller and not stored`() async throws {
+    @Test func `returns the reply of a query to its caller and does not store it`() async throws {
         let client = try await client(
             .memory,
             ScriptedTransport { _, _ in .replied(WireResponse(200, json: ["is": "on"])) }
@@ -259,11 +259,11 @@ final class ScriptedTransport: Transport {
         let outcome = try await client.read(ReadRequest("status"), from: "p")
         #expect(outcome.answer == ["is": "on"])
         #expect(try await client.accounts().first?.incoming ?? 0 == 0)
-        await #expect(throws: CaptureError.self) { try await client.read(ReadRequest("status"), from: "nobody") }
+        await #expect(throws: CaptureError.self) { try await client.read(ReadRequest("status"), from: "unknown") }
         await client.close()
     }
 
-    @Test func `events are told to listeners`() async throws {
+    @Test func `sends events to listeners`() async throws {
         let client = try await client()
         let events = client.events()
         let id = try client.track("a").id
@@ -276,7 +276,7 @@ final class ScriptedTransport: Transport {
     }
 }
 
-/// This machine as one of several processes, with a wall clock that stands still: a lease never runs out.
+/// A process on this machine whose wall clock stands still, so that a lease never expires.
 struct StillProcess: EngineHost {
     private let machine = SystemHost()
     private let now: Instant

@@ -18,7 +18,7 @@ private func token(_ name: String, expiring instant: Instant? = nil) -> Secret {
     return Secret("\(part(["alg": "none"])).\(part(.object(payload))).c2ln")
 }
 
-/// The credential source of a test: what it was asked, and what it answers.
+/// A credential source that records its requests and returns scripted answers.
 private final class Source: Sendable {
     private let state: Mutex<(asked: [CredentialRequest], answers: [@Sendable () throws -> Secret?])>
 
@@ -40,7 +40,7 @@ private final class Source: Sendable {
 @Suite("Credentials") struct CredentialTests {
     private static let plan = RoutingPlan.probe { $0.needsCredential = true }
 
-    /// Replies 401 to every credential but the given ones.
+    /// Returns a vendor that replies 401 to every credential except the given ones.
     private static func accepting(_ accepted: String...) -> @Sendable (WireRequest) -> Outcome {
         { request in
             let isAccepted = accepted.contains(request[header: "Authorization"] ?? "")
@@ -61,7 +61,7 @@ private final class Source: Sendable {
 
     // MARK: Expiry
 
-    @Test func `an expired token waits, and its operations are sent with a fresh one`() throws {
+    @Test func `holds operations with an expired token and sends them with a new one`() throws {
         let start = Instant(milliseconds: 1_900_000_000_000)
         let (old, new) = (token("old", expiring: start + .seconds(60)), token("new", expiring: start + .seconds(7_200)))
         let world = try world(old, accepting: old.value, new.value)
@@ -82,7 +82,7 @@ private final class Source: Sendable {
     }
 
     @Test(arguments: ["opaque", "a.b.c", "a.b", "e30.e30.x", "e30.eyJleHAiOiJzb29uIn0.x", "e30.eyJleHAiOjF9"])
-    func `any text without a readable expiry is passed on`(_ text: String) throws {
+    func `sends a credential without a readable expiry unchanged`(_ text: String) throws {
         let world = try world(Secret(text), accepting: text)
         try world.capture(.event("e"))
         try world.advance(by: .seconds(1))
@@ -113,7 +113,7 @@ private final class Source: Sendable {
         #expect(world.outcome(of: event.id, on: "p")?.term == .accepted)
     }
 
-    @Test func `the refusal of a second credential is final`() throws {
+    @Test func `rejects an operation when a second credential is refused`() throws {
         let world = try world("first")
         let event = try world.capture(.event("e"), contact: "aino")
         try world.advance(by: .seconds(60))
@@ -124,7 +124,7 @@ private final class Source: Sendable {
         #expect(world.outcome(of: event.id, on: "p")?.term == .rejected)
     }
 
-    @Test func `the refusal of a credential that the app announced is final, and the same one may be tried again`()
+    @Test func `retries an announced unchanged credential and rejects after a second one is refused`()
         throws
     {
         let world = try world("first")
@@ -139,7 +139,7 @@ private final class Source: Sendable {
         #expect(world.outcome(of: event.id, on: "p")?.term == .rejected)
     }
 
-    @Test func `a refusal long after an accepted request is not final`() throws {
+    @Test func `keeps an operation pending when a formerly accepted credential is refused`() throws {
         let world = try world("first", accepting: "first")
         try world.capture(.event("a"), contact: "aino")
         try world.advance(by: .seconds(60))
@@ -150,7 +150,7 @@ private final class Source: Sendable {
         #expect(try world.account("p").pending == 1)
     }
 
-    @Test func `the credential of one contact does not stop another`() throws {
+    @Test func `a refused credential of one contact does not block another contact`() throws {
         let world = try world(nil, accepting: "bo")
         world.credentials = { _, contact in contact == "bo" ? "bo" : "refused" }
         try world.capture(.event("a"), subject: "s-1", contact: "aino")
@@ -160,7 +160,7 @@ private final class Source: Sendable {
         #expect(try world.account("p").pending == 1)
     }
 
-    @Test func `a refused credential stays unused when the configuration changes`() throws {
+    @Test func `does not retry a refused credential after a configuration change`() throws {
         let world = try world("first")
         try world.capture(.event("e"), contact: "aino")
         try world.advance(by: .seconds(60))
@@ -181,7 +181,7 @@ private final class Source: Sendable {
         )
     }
 
-    @Test func `the source is asked once for a contact, and idle waits for its answer`() async throws {
+    @Test func `asks the credential source once per contact, and idle waits for the answer`() async throws {
         let (source, transport) = (Source({ "key" }), ScriptedTransport { Self.accepting("key")($1) })
         let client = try await client(source, transport)
         for number in 0..<20 { try client.track("event \(number)") }
@@ -191,7 +191,7 @@ private final class Source: Sendable {
         await client.close()
     }
 
-    @Test func `the source is asked again after a refusal, with the refused credential`() async throws {
+    @Test func `asks the source again with the refused credential after a refusal`() async throws {
         let (source, transport) = (Source({ "old" }, { "new" }), ScriptedTransport { Self.accepting("new")($1) })
         let client = try await client(source, transport)
         #expect(try await client.track("event").outcome(on: "p").term == .accepted)
@@ -199,7 +199,7 @@ private final class Source: Sendable {
         await client.close()
     }
 
-    @Test func `a new credential wakes what waits`() async throws {
+    @Test func `a new credential wakes waiting operations`() async throws {
         let (source, transport) = (Source({ nil }, { "key" }), ScriptedTransport { Self.accepting("key")($1) })
         let client = try await client(source, transport)
         let receipt = try client.track("event")
@@ -215,7 +215,7 @@ private final class Source: Sendable {
 
     private struct Offline: Error {}
 
-    @Test func `a source that throws is asked again when the network is back`() async throws {
+    @Test func `asks a failed credential source again when the network returns`() async throws {
         let source = Source({ throw Offline() }, { "key" })
         let client = try await client(source, ScriptedTransport { Self.accepting("key")($1) })
         let receipt = try client.track("event")

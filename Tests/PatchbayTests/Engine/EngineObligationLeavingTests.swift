@@ -16,16 +16,16 @@ import PatchbaySalesforceSimulator
 import PatchbaySimulation
 import Testing
 
-/// Whoever says no must be able to leave: the way out is open behind every no, at each vendor.
-@Suite("Leaving behind a no") struct EngineObligationLeavingTests {
-    /// A vendor's device API, and what its request says when push is over.
+/// A person who denies consent can still unsubscribe and unregister, at every vendor.
+@Suite("Unsubscribing and unregistering after a denial") struct EngineObligationLeavingTests {
+    /// A vendor's device API, and the text of its request that ends push.
     struct Vendor: Sendable, CustomTestStringConvertible {
         let id: String
         let settings: JSONObject
-        /// A path of the requests that leave, and a text in one of them.
+        /// The path of the requests that end push, and a text in one of them.
         let path: String
         let word: String
-        /// What its account is like.
+        /// The settings of the simulated account.
         var account: JSONObject = [:]
 
         var testDescription: String { id }
@@ -120,7 +120,7 @@ import Testing
     ]
     private static let subscribed = known + [capture("op-sub", subscription("subscribed"))]
 
-    /// A person who is known and subscribed; then the steps; and what the old provider was sent from then on.
+    /// Returns the requests to the old provider during the steps. Before them, `begin` logs a person in and subscribes.
     private func requests(_ vendor: Vendor, _ steps: [JSONValue], begin: [JSONValue] = subscribed) throws -> [String] {
         let scenario = try Scenario(
             json: [
@@ -150,13 +150,13 @@ import Testing
         return lines.filter { $0["provider"] == "old" }.map(\.text)
     }
 
-    private func leaves(_ vendor: Vendor, _ told: [String]) -> Bool {
-        told.contains { $0.contains(vendor.path) && $0.contains(vendor.word) }
+    private func endsPush(_ vendor: Vendor, _ sent: [String]) -> Bool {
+        sent.contains { $0.contains(vendor.path) && $0.contains(vendor.word) }
     }
 
     @Test(arguments: vendors, ["tracking", "profile", "messaging"])
-    func `an unsubscription leaves behind a no (E14)`(vendor: Vendor, purpose: String) throws {
-        let told = try requests(
+    func `sends an unsubscription after a denial (E14)`(vendor: Vendor, purpose: String) throws {
+        let sent = try requests(
             vendor,
             [
                 Self.capture("op-no", Self.consent(purpose)), ["drain": 7200],
@@ -164,27 +164,27 @@ import Testing
             ]
         )
         let word = vendor.id == "altcraft" ? "\"status\":\"unsubscribed\"" : vendor.word
-        #expect(told.contains { $0.contains(vendor.path) && $0.contains(word) })
+        #expect(sent.contains { $0.contains(vendor.path) && $0.contains(word) })
     }
 
     @Test(arguments: vendors, ["tracking", "profile"])
-    func `an unregister leaves behind a no, whether the switch came before or after it (E14)`(
+    func `sends an unregister after a denial before or after a switch (E14)`(
         vendor: Vendor,
         purpose: String
     ) throws {
         let change: JSONValue = ["reconfigure": Self.configuration(vendor, to: "new")]
-        let no = Self.capture("op-no", Self.consent(purpose))
+        let denial = Self.capture("op-no", Self.consent(purpose))
         let before = try requests(
             vendor,
-            [["network": "down"], change, ["advance": 30], no, ["network": "up"], ["drain": 90_000]]
+            [["network": "down"], change, ["advance": 30], denial, ["network": "up"], ["drain": 90_000]]
         )
-        #expect(leaves(vendor, before))
-        let after = try requests(vendor, [no, ["drain": 7200], change, ["drain": 90_000]])
-        #expect(leaves(vendor, after))
+        #expect(endsPush(vendor, before))
+        let after = try requests(vendor, [denial, ["drain": 7200], change, ["drain": 90_000]])
+        #expect(endsPush(vendor, after))
     }
 
     @Test(arguments: [nil, "messaging", "tracking"])
-    func `whoever was subscribed by a log-in is so again behind a switch there and back, unless a no was said`(
+    func `subscribes again after a switch there and back unless messaging was denied`(
         purpose: String?
     ) throws {
         let vendor = Vendor(
@@ -196,14 +196,14 @@ import Testing
         let claim = #"{"db_id":12,"matching":"email","email":"aino@example.com"}"#
         let payload = Data(JSONValue.object(["matching": .string(claim)]).text.utf8).base64EncodedString()
         let token = "e30.\(payload.replacing("+", with: "-").replacing("/", with: "_").replacing("=", with: "")).x"
-        let told = try requests(
+        let sent = try requests(
             vendor,
             [["reconfigure": Self.configuration(vendor, to: "new")], ["drain": 7200]]
                 + (purpose.map { [Self.capture("op-no", Self.consent($0)), ["drain": 7200]] } ?? [])
                 + [["reconfigure": Self.configuration(vendor, to: "old")], ["drain": 7200]],
             begin: [["credential": ["contact": "c-1", "value": .string(token)]]] + Self.known
         )
-        let changes = told.filter { $0.contains(vendor.path) }
+        let changes = sent.filter { $0.contains(vendor.path) }
         #expect(changes.count == (purpose == "messaging" ? 1 : 2))
         #expect(changes.last?.contains(vendor.word) == true)
     }

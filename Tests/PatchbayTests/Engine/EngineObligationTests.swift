@@ -21,11 +21,11 @@ extension VirtualWorld {
     }
 }
 
-@Suite("Transactions and what is told of them") struct EngineObligationTransactions {
+@Suite("Transactions and their events") struct EngineObligationTransactions {
     struct Death: Error {}
 
     @Test(arguments: [true, false])
-    func `captures, their places, a journaled send and a settle are one transaction each, and there is no other (E1)`(
+    func `a capture, its routing, a journaled send and a settlement need one transaction each (E1)`(
         isJournaled: Bool
     ) throws {
         let world = try VirtualWorld()
@@ -46,7 +46,7 @@ extension VirtualWorld {
         #expect(begun.count == (isJournaled ? 4 : 3))
     }
 
-    @Test func `a settle is stored as a whole or not at all (E1)`() throws {
+    @Test func `stores a settlement completely or not at all (E1)`() throws {
         for point in [StoragePoint.beforeCommit(.normal), .afterCommit(.normal)] {
             let world = try VirtualWorld()
             world.network = { $0.number == 1 ? .says(["followUp": "a"]) : .status(200) }
@@ -64,7 +64,7 @@ extension VirtualWorld {
         }
     }
 
-    @Test func `an operation is examined and placed once on each route (E2)`() throws {
+    @Test func `examines and routes an operation once per provider (E2)`() throws {
         let world = try VirtualWorld()
         let log = AdapterLog()
         try world.start(.watched(log))
@@ -78,25 +78,25 @@ extension VirtualWorld {
     }
 
     @Test(arguments: [StoragePoint.beforeCommit(.full), .beforeCommit(.normal)])
-    func `nothing is told before it is committed (E2)`(point: StoragePoint) throws {
+    func `reports no outcome before it is committed (E2)`(point: StoragePoint) throws {
         let world = try VirtualWorld()
         try world.start(.probe())
         world.onStorage { if $0 == point { throw Death() } }
         _ = try? world.capture(.event("bad"))
         _ = try? world.capture(.event("good"))
         _ = try? world.advance(by: .seconds(1))
-        let ended = world.told.count { if case .ended = $0.event { true } else { false } }
+        let ended = world.reportedEvents.count { if case .ended = $0.event { true } else { false } }
         #expect(ended == 0)
         world.onStorage(nil)
         try world.restart()
         #expect(try world.drain())
         let account = try world.account("p")
-        // What reached the disk before the death gets its places after it.
+        // A capture that reached the disk before the crash is routed afterwards.
         #expect(account.total("rejected") == (point == .beforeCommit(.full) ? 0 : 1))
         #expect(account.total("accepted") == (point == .beforeCommit(.full) ? 0 : 1))
     }
 
-    @Test func `memory is stored only when it has changed (E5)`() throws {
+    @Test func `stores memory only when it has changed (E5)`() throws {
         let world = try VirtualWorld()
         try world.start(.probe())
         try world.capture(.event("a"))
@@ -108,15 +108,15 @@ extension VirtualWorld {
     }
 }
 
-@Suite("When plans are made, and of what") struct EngineObligationPlans {
-    @Test func `a plan is shown something, and never more than its window, however much waits (E6, E20)`() throws {
+@Suite("Occasions and windows of plans") struct EngineObligationPlans {
+    @Test func `a plan receives at least one operation and at most its window (E6, E20)`() throws {
         let world = try VirtualWorld()
         let log = AdapterLog()
         try world.start(.watched(log))
         try world.capture(world.events((0..<500).map(String.init)))
         try world.wake()
         try world.flush()
-        try world.keepHouse()
+        try world.performMaintenance()
         #expect(try world.drain())
         try world.wake()
         #expect(log.entries.windows.allSatisfy { (1...16).contains($0) })
@@ -124,7 +124,7 @@ extension VirtualWorld {
         #expect(log.entries.windows.first == 16)
     }
 
-    @Test func `a wake that comes while a request is in flight is not lost (E6)`() throws {
+    @Test func `keeps a wake that arrives while a request is in flight (E6)`() throws {
         let world = try VirtualWorld()
         world.network = { _ in .status(500) }
         try world.start(.probe())
@@ -147,12 +147,12 @@ extension VirtualWorld {
         #expect(world.sentBodies == ["a0,a1,a2,a3,b0,b1,b2,b3"])
         #expect(try world.drain())
         for (name, sent) in [("a", first), ("b", second)] {
-            let heard = world.sentBodies.flatMap { $0.split(separator: ",") }.filter { $0.hasPrefix(name) }
-            #expect(heard.map(String.init) == sent.map { PoolProbe.name($0) })
+            let received = world.sentBodies.flatMap { $0.split(separator: ",") }.filter { $0.hasPrefix(name) }
+            #expect(received.map(String.init) == sent.map { PoolProbe.name($0) })
         }
     }
 
-    @Test func `what waits for a person's consent hides nobody (E7)`() throws {
+    @Test func `operations that wait for consent hide no later operation (E7)`() throws {
         let world = try VirtualWorld()
         var plan = RoutingPlan.probe { $0.separatesEvents = false }
         plan.requiredConsent = [.tracking]
@@ -163,7 +163,7 @@ extension VirtualWorld {
         #expect(world.sentOperations == [change.id.rawValue])
     }
 
-    @Test func `a queue that waits to be woken is open after a start (E9)`() throws {
+    @Test func `a start opens a queue that waits for a wake (E9)`() throws {
         let world = try VirtualWorld()
         world.network = { _ in .status(400) }
         try world.start(.pool())
@@ -174,7 +174,7 @@ extension VirtualWorld {
         #expect(world.sent.count == 2)
     }
 
-    @Test func `each queue keeps its order, whatever happens in the others (E17)`() throws {
+    @Test func `keeps the order of a queue while operations of another queue are retried (E17)`() throws {
         let world = try VirtualWorld()
         world.network = { sent in
             let body = String(decoding: sent.request.body, as: UTF8.self)
@@ -193,52 +193,52 @@ extension VirtualWorld {
     }
 }
 
-@Suite("Questions that end at once") struct EngineObligationReads {
-    private func ask(_ world: VirtualWorld, _ id: OperationID = "q") throws {
-        let question = EngagementOperation(
+@Suite("Queries that end at once") struct EngineObligationReads {
+    private func sendQuery(_ world: VirtualWorld, _ id: OperationID = "q") throws {
+        let query = EngagementOperation(
             id: id,
             subject: "installation-1",
             capturedAt: world.host.date(),
             action: .readBack(ReadRequest("status"))
         )
-        try world.read(question, from: "p")
+        try world.read(query, from: "p")
     }
 
-    @Test func `a stopped and a paused provider answer at once that they are (E11)`() throws {
+    @Test func `a query to a suspended or paused provider ends at once with a finding (E11)`() throws {
         let stopped = try VirtualWorld()
         stopped.network = { _ in .says(["suspension": true]) }
         try stopped.start(.pool())
         try stopped.capture(.event("a"))
         try stopped.advance(by: .seconds(1))
-        try ask(stopped)
+        try sendQuery(stopped)
         #expect(stopped.outcome(of: "q", on: "p")?.finding?.code == "probe.refused")
         let paused = try VirtualWorld()
         try paused.start(.pool(mode: .paused))
-        try ask(paused)
+        try sendQuery(paused)
         #expect(paused.outcome(of: "q", on: "p")?.finding?.code == "engine.provider.stopped")
         #expect(paused.sent.isEmpty)
     }
 
-    @Test func `nobody is asked about a person who has not allowed it (E11)`() throws {
+    @Test func `sends no query about a person without consent (E11)`() throws {
         let world = try VirtualWorld()
-        var plan = RoutingPlan.pool { $0.waitsForEver = true }
+        var plan = RoutingPlan.pool { $0.waitsIndefinitely = true }
         plan.requiredConsent = [.profile]
         try world.start(plan)
-        try ask(world, "unknown")
+        try sendQuery(world, "unknown")
         #expect(world.outcome(of: "unknown", on: "p")?.finding?.code == "engine.consent.unknown")
         try world.capture(.setConsent(Consent(purpose: .profile, state: .granted)))
-        try ask(world, "granted")
+        try sendQuery(world, "granted")
         #expect(world.outcome(of: "granted", on: "p") == nil)
         try world.capture(.setConsent(Consent(purpose: .profile, state: .denied)))
         #expect(world.outcome(of: "granted", on: "p")?.finding?.code == "engine.consent.denied")
-        try ask(world, "denied")
+        try sendQuery(world, "denied")
         #expect(world.outcome(of: "denied", on: "p")?.finding?.code == "engine.consent.denied")
         #expect(world.sent.isEmpty)
     }
 }
 
-@Suite("Providers that a person has to let go on") struct EngineObligationSuspending {
-    @Test func `a stopped provider is tried once at a start and once when it is resumed, and not else (E12)`() throws {
+@Suite("Suspended providers") struct EngineObligationSuspending {
+    @Test func `tries a suspended provider only at a start and when it is resumed (E12)`() throws {
         let world = try VirtualWorld()
         world.network = { _ in .says(["suspension": true, "otherwise": "retry 1000"]) }
         try world.start(.pool())
@@ -263,7 +263,7 @@ extension VirtualWorld {
         #expect(try world.account("p").balances)
     }
 
-    @Test func `settings that are mended let a stopped provider go on (E12)`() throws {
+    @Test func `corrected settings resume a suspended provider (E12)`() throws {
         let world = try VirtualWorld()
         world.network = { $0.number == 1 ? .says(["suspension": true, "otherwise": "retry 1000"]) : .status(200) }
         try world.start(.pool(digest: "bad"))
@@ -275,7 +275,7 @@ extension VirtualWorld {
         #expect(try world.suspended("p") == nil)
     }
 
-    @Test func `a plan that settles nothing stops the provider (E10)`() throws {
+    @Test func `suspends the provider when a plan settles nothing (E10)`() throws {
         let world = try VirtualWorld()
         try world.start(.pool { $0.settlesNothing = true })
         try world.capture(.event("a"))
@@ -283,7 +283,7 @@ extension VirtualWorld {
         #expect(try world.account("p").pending == 1)
     }
 
-    @Test func `a provider that comes back finds its memory, and hears the subject snapshot (E13)`() throws {
+    @Test func `a provider that is added again keeps its memory and receives the subject snapshot (E13)`() throws {
         let world = try VirtualWorld()
         func plan(_ live: String, _ left: String) -> RoutingPlan {
             var plan = RoutingPlan.probe(live) { $0.suppresses = true }
@@ -305,7 +305,7 @@ extension VirtualWorld {
         for account in try world.accounts() { #expect(account.balances) }
     }
 
-    @Test func `what a process died of is unknown, although a switch took it away (E3)`() throws {
+    @Test func `an operation in flight at a crash stays uncertain after a switch (E3)`() throws {
         let world = try VirtualWorld()
         func plan(_ live: String, _ left: String) -> RoutingPlan {
             var plan = RoutingPlan.probe(live, onSwitch: .retarget) { $0.suppresses = true }
@@ -313,7 +313,7 @@ extension VirtualWorld {
             plan.onUnacknowledged = .move
             return plan
         }
-        func told(_ provider: String) -> [String?] {
+        func sentTiers(_ provider: String) -> [String?] {
             world.sent.filter { $0.provider == provider }.map {
                 $0.request.json?["action"]?["changes"]?["tier"]?["set"]?.string
             }
@@ -322,17 +322,17 @@ extension VirtualWorld {
         try world.start(plan("a", "b"))
         try world.capture(.set("tier", "gold"))
         #expect(try world.drain())
-        // The vendor hears of silver, and the process dies of it; the next one gives it to another vendor.
+        // The process dies after it sent silver; the next process retargets it to another vendor.
         try world.capture(.set("tier", "silver"))
-        #expect(told("a") == ["gold", "silver"])
+        #expect(sentTiers("a") == ["gold", "silver"])
         try world.restart(plan("b", "a"))
         #expect(try world.drain())
         try world.capture(.set("tier", "gold"))
         #expect(try world.drain())
-        #expect(told("a") == ["gold", "silver"])
+        #expect(sentTiers("a") == ["gold", "silver"])
         try world.restart(plan("a", "b"))
         #expect(try world.drain())
-        #expect(told("a") == ["gold", "silver", "gold"])
+        #expect(sentTiers("a") == ["gold", "silver", "gold"])
         for account in try world.accounts() { #expect(account.balances) }
     }
 
@@ -358,32 +358,34 @@ extension VirtualWorld {
     }
 }
 
-@Suite("A person's no") struct EngineObligationDenials {
+@Suite("A person's denial") struct EngineObligationDenials {
     private func world(_ required: Set<Purpose>, isJournaled: Bool = false) throws -> VirtualWorld {
         let world = try VirtualWorld()
         try world.start(
             .probe(requiredConsent: Set(required.map { Consent.Scope($0) })) { $0.isJournaled = isJournaled }
         )
-        for purpose in required.sorted(by: { $0.rawValue < $1.rawValue }) { try say(purpose, .granted, in: world) }
+        for purpose in required.sorted(by: { $0.rawValue < $1.rawValue }) {
+            try setConsent(purpose, .granted, in: world)
+        }
         #expect(try world.drain())
         return world
     }
 
-    private func heard(_ world: VirtualWorld, _ path: String) -> Int {
+    private func requestCount(_ world: VirtualWorld, _ path: String) -> Int {
         world.sent.count { $0.request.url.hasSuffix(path) }
     }
 
     @Test(arguments: [200, 500], [false, true])
-    func `a reply that comes after the no changes nothing (E14)`(status: Int, isJournaled: Bool) throws {
+    func `ignores a reply after a denial (E14)`(status: Int, isJournaled: Bool) throws {
         let world = try world([.profile], isJournaled: isJournaled)
         world.network = { sent in .status(sent.request.url.hasSuffix("/changeAttributes") ? status : 200) }
         let change = try world.capture(.set("tier", "gold"))
-        #expect(heard(world, "/changeAttributes") == 1)
-        try say(.profile, .denied, in: world)
+        #expect(requestCount(world, "/changeAttributes") == 1)
+        try setConsent(.profile, .denied, in: world)
         #expect(world.outcome(of: change.id, on: "p")?.finding?.code == "engine.consent.withdrawn")
         #expect(try world.drain())
         try world.advance(by: .seconds(3600))
-        #expect(heard(world, "/changeAttributes") == 1)
+        #expect(requestCount(world, "/changeAttributes") == 1)
         #expect(world.outcome(of: change.id, on: "p")?.term == .dropped)
         #expect(try world.memory(of: "p").values.allSatisfy { !$0.contains("gold") })
         #expect(try world.store.state.journal(provider: "p").isEmpty)
@@ -392,20 +394,20 @@ extension VirtualWorld {
     }
 
     @Test(arguments: [false, true])
-    func `a no outlives the process that had the request in flight (E14)`(isJournaled: Bool) throws {
+    func `keeps a denial when the process with the request in flight dies (E14)`(isJournaled: Bool) throws {
         let world = try world([.profile], isJournaled: isJournaled)
         try world.capture(.set("tier", "gold"))
-        try say(.profile, .denied, in: world)
+        try setConsent(.profile, .denied, in: world)
         try world.restart()
         #expect(try world.drain())
-        #expect(heard(world, "/changeAttributes") == 1)
+        #expect(requestCount(world, "/changeAttributes") == 1)
         #expect(try world.account("p").lines["dropped"] == ["engine.consent.withdrawn": 1])
         #expect(try world.store.state.journal(provider: "p").isEmpty)
         #expect(try world.account("p").balances)
     }
 
     @Test(arguments: [true, false])
-    func `a no that another process captured counts for this one's requests and memory (E14, E16)`(
+    func `applies a denial that another process captured to requests and memory (E14, E16)`(
         isInFlight: Bool
     ) throws {
         let world = try world([.tracking, .profile])
@@ -415,17 +417,17 @@ extension VirtualWorld {
         let requests = world.sent.count
         try captureElsewhere(.setConsent(Consent(purpose: .profile, state: .denied)), in: world)
         try world.advance(by: .seconds(1))
-        try world.keepHouse()
+        try world.performMaintenance()
         #expect(try world.drain())
         let again = try world.capture(.set("tier", "gold"))
         #expect(world.outcome(of: again.id, on: "p")?.term == .dropped)
-        // Nothing left but the word itself.
+        // Only the consent decision itself was sent.
         #expect(world.sent.dropFirst(requests).map(\.request.url).allSatisfy { $0.hasSuffix("/setConsent") })
         #expect(try world.memory(of: "p").values.allSatisfy { !$0.contains("gold") && !$0.contains("silver") })
         #expect(try world.account("p").balances)
     }
 
-    /// Another process over the same outbox, which captures something.
+    /// Captures an action in another process on the same outbox.
     private func captureElsewhere(_ action: Action, in world: VirtualWorld) throws {
         let other = try Engine(
             store: world.store,
@@ -444,9 +446,7 @@ extension VirtualWorld {
         world.store.noteForeignCommit()
     }
 
-    @Test func `a no that another process captures while an uncertain delivery waits for the disk stays (E14, E16)`()
-        throws
-    {
+    @Test func `keeps another process's denial while an uncertain delivery waits for the disk (E14, E16)`() throws {
         let world = try world([.tracking, .profile])
         try world.capture(.set("city", "Oulu"))
         try world.capture(.set("tier", "gold"))
@@ -472,13 +472,13 @@ extension VirtualWorld {
         #expect(try world.account("p").balances)
     }
 
-    @Test func `what another process captures meanwhile makes nobody forget (E5, E16)`() throws {
+    @Test func `keeps memory when another process captures an operation (E5, E16)`() throws {
         let world = try world([.tracking, .profile])
         try world.capture(.set("city", "Oulu"))
         #expect(try world.drain())
         world.network = { _ in .outcome(.replied(WireResponse(400)), after: .seconds(5)) }
         try world.capture(.set("city", "Turku"))
-        // A process that died now would not know what the vendor holds; this one does.
+        // After a crash now the vendor's state would be unknown. This process knows it.
         #expect(try world.memory(of: "p").values.allSatisfy { !$0.contains("Oulu") })
         try captureElsewhere(.track(.custom(name: "a")), in: world)
         world.network = { _ in .status(200) }
@@ -487,49 +487,49 @@ extension VirtualWorld {
         #expect(try world.account("p").balances)
     }
 
-    @Test func `a no empties what a lane remembers, and what is still allowed is told again (E14)`() throws {
+    @Test func `a denial clears the memory of a lane and sends the permitted state again (E14)`() throws {
         let world = try world([.tracking, .profile])
         try world.capture(.set("tier", "gold"))
         #expect(try world.drain())
         #expect(try world.memory(of: "p").values.contains { $0.contains("gold") })
         world.network = { _ in .silence }
-        try say(.tracking, .denied, in: world)
+        try setConsent(.tracking, .denied, in: world)
         #expect(try world.memory(of: "p").values.allSatisfy { !$0.contains("gold") })
         world.network = { _ in .status(200) }
         try world.advance(by: .seconds(120))
         #expect(try world.drain())
         #expect(try world.account("p").lines["created"] == ["snapshot": 1])
         #expect(try world.memory(of: "p").values.contains { $0.contains("gold") })
-        // Said again it is nothing new.
-        try say(.tracking, .denied, in: world)
+        // A repeated denial changes nothing.
+        try setConsent(.tracking, .denied, in: world)
         #expect(try world.drain())
         #expect(try world.account("p").total("created") == 1)
         #expect(try world.account("p").balances)
     }
 
-    @Test func `a yes that takes back a no tells what the person said meanwhile (E14)`() throws {
+    @Test func `sends the state from the time of a denial after an opt-in (E14)`() throws {
         let world = try world([.profile])
-        try say(.profile, .denied, in: world)
+        try setConsent(.profile, .denied, in: world)
         let silent = try world.capture(.set("tier", "silver"))
         #expect(world.outcome(of: silent.id, on: "p")?.term == .dropped)
         #expect(try world.drain())
-        #expect(heard(world, "/changeAttributes") == 0)
-        try say(.profile, .granted, in: world)
+        #expect(requestCount(world, "/changeAttributes") == 0)
+        try setConsent(.profile, .granted, in: world)
         #expect(try world.drain())
-        #expect(heard(world, "/changeAttributes") == 1)
+        #expect(requestCount(world, "/changeAttributes") == 1)
         #expect(try world.memory(of: "p").values.contains { $0.contains("silver") })
         #expect(try world.account("p").balances)
     }
 
-    @Test func `a no for one purpose leaves another's reply its say (E14)`() throws {
+    @Test func `processes the reply for one purpose after a denial for another (E14)`() throws {
         let world = try world([.tracking, .profile])
         let change = try world.capture(.set("tier", "gold"))
-        try say(.tracking, .denied, in: world)
+        try setConsent(.tracking, .denied, in: world)
         #expect(try world.drain())
         #expect(world.outcome(of: change.id, on: "p")?.term == .accepted)
     }
 
-    @Test func `an erase ends what is in flight, and once settled the memory is empty (E14)`() throws {
+    @Test func `an erasure withdraws an operation in flight and then empties the memory (E14)`() throws {
         let world = try world([])
         try world.capture(.set("tier", "gold"))
         #expect(try world.drain())
@@ -539,14 +539,14 @@ extension VirtualWorld {
         #expect(world.outcome(of: change.id, on: "p")?.term == .erased)
         #expect(try world.drain())
         try world.advance(by: .seconds(3600))
-        #expect(heard(world, "/changeAttributes") == 2)
+        #expect(requestCount(world, "/changeAttributes") == 2)
         #expect(try world.memory(of: "p").values.allSatisfy { !$0.contains("gold") && !$0.contains("silver") })
         #expect(try world.account("p").balances)
     }
 }
 
 @Suite("Providers side by side") struct EngineObligationNeighbours {
-    @Test func `two providers with the same adapter share nothing: order, memory, pace and accounts (E19)`() throws {
+    @Test func `providers with the same adapter have separate order, memory, pacing and accounts (E19)`() throws {
         let world = try VirtualWorld()
         world.network = { $0.provider == "slow" ? .silence : .status(200) }
         let slow = RoutingPlan.probe("slow") { $0.suppresses = true }.providers[0]

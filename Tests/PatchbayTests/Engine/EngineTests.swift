@@ -7,7 +7,7 @@ import PatchbaySimulation
 import Testing
 
 @Suite("The delivery engine") struct EngineObligationBasics {
-    @Test func `what is captured leaves in order and is accounted for`() throws {
+    @Test func `sends captured operations in order and counts them`() throws {
         let world = try VirtualWorld()
         try world.start(.probe())
         let ids = try (1...5).map { try world.capture(.event("e\($0)")).id.rawValue }
@@ -20,7 +20,7 @@ import Testing
         #expect(try world.store.maintenance.verify().isSound)
     }
 
-    @Test func `one request is in flight per lane, and lanes run side by side (E4)`() throws {
+    @Test func `a lane has one request in flight, and lanes run in parallel (E4)`() throws {
         let world = try VirtualWorld()
         try world.start(.probe())
         for subject: Subject in ["a", "a", "b", "b"] { try world.capture(.event("e"), subject: subject) }
@@ -29,7 +29,7 @@ import Testing
         #expect(world.sent.count == 4)
     }
 
-    @Test func `a refusal is rejected with its finding and kept for replay, and the next goes on`() throws {
+    @Test func `keeps a rejected operation with its finding for replay and sends the next one`() throws {
         let world = try VirtualWorld()
         world.network = {
             $0.number == 1 ? .outcome(.replied(WireResponse(422))) : .outcome(.replied(WireResponse(200)))
@@ -45,7 +45,7 @@ import Testing
         #expect(try EngagementOperation(jsonBytes: #require(rejects.first).operation.body) == first)
     }
 
-    @Test func `a reject goes back once, and what has ended there since is left alone`() throws {
+    @Test func `replays a reject once and leaves completed operations alone`() throws {
         let world = try VirtualWorld()
         world.network = { $0.number == 1 ? .status(422) : .status(200) }
         try world.start(.probe())
@@ -61,7 +61,7 @@ import Testing
         #expect(try world.drain())
         #expect(world.outcome(of: event.id, on: "p")?.term == .accepted)
         #expect(try replay(event) == [.alreadyEnded])
-        // What another outbox had rejected may be replayed here.
+        // A reject of another outbox may be replayed here.
         var unknown = event
         unknown.id = "unknown"
         #expect(try replay(unknown) == [.pending])
@@ -69,7 +69,7 @@ import Testing
         #expect(try world.account("p").balances)
     }
 
-    @Test func `what examination refuses never leaves, and another vendor's push is not counted`() throws {
+    @Test func `never sends a refused operation and does not count another vendor's push`() throws {
         let world = try VirtualWorld()
         try world.start(.probe())
         let bad = try world.capture(.event("bad"))
@@ -82,7 +82,7 @@ import Testing
         #expect(try world.account("p").balances)
     }
 
-    @Test func `a failing queue waits and does not hide its neighbour (E7)`() throws {
+    @Test func `a failing queue hides no other queue (E7)`() throws {
         let world = try VirtualWorld()
         world.network = { sent in
             sent.request.url.hasSuffix("/track")
@@ -96,7 +96,7 @@ import Testing
         #expect(try world.account("p").pending == 100)
     }
 
-    @Test func `a retry waits as the verdict says, or until it is woken (E9)`() throws {
+    @Test func `a retry waits until the instant of its verdict or a wake (E9)`() throws {
         let world = try VirtualWorld()
         world.network = { _ in .outcome(.replied(WireResponse(500))) }
         try world.start(.probe())
@@ -123,7 +123,7 @@ import Testing
         #expect(world.sent.count == 2)
     }
 
-    @Test func `a talk of two requests keeps its place at the head of the queue`() throws {
+    @Test func `an operation with two requests stays at the head of its queue`() throws {
         let world = try VirtualWorld()
         try world.start(.probe { $0.separatesEvents = false })
         let login = try world.capture(
@@ -135,7 +135,7 @@ import Testing
         #expect(world.sent[1].request.url.hasSuffix("/second"))
     }
 
-    @Test func `each request is signed for the contact its operation was captured for`() throws {
+    @Test func `each request has the credential of the contact of its operation`() throws {
         let world = try VirtualWorld()
         world.credentials = { _, contact in contact.map { Secret("token of \($0)") } }
         try world.start(.probe())
@@ -145,7 +145,7 @@ import Testing
         #expect(world.sent.map { $0.request[header: "Authorization"] } == ["token of anna", "token of bo"])
     }
 
-    @Test func `subjects and contacts that look alike are two, each with lane, memory and credential`() throws {
+    @Test func `subjects and contacts that look alike have separate lanes, memory and credentials`() throws {
         let world = try VirtualWorld()
         world.credentials = { _, contact in contact.map { Secret("\($0.utf8.count) bytes") } }
         try world.start(.probe { $0.suppresses = true })
@@ -162,7 +162,7 @@ import Testing
         #expect(try world.account("p").balances)
     }
 
-    @Test func `courtesy ends at its instant, and a flush skips it (E6)`() throws {
+    @Test func `a courtesy delay ends at its instant, and a flush skips it (E6)`() throws {
         let world = try VirtualWorld()
         try world.start(.probe { $0.courtesy = 30_000 })
         try world.capture(.event("a"))
@@ -176,7 +176,7 @@ import Testing
         #expect(world.sent.count == 2)
     }
 
-    @Test func `unchanged is settled without a request, from memory that survives a restart (E1)`() throws {
+    @Test func `settles an unchanged value without a request, also after a restart (E1)`() throws {
         let world = try VirtualWorld()
         let plan = RoutingPlan.probe { $0.suppresses = true }
         try world.start(plan)
@@ -189,7 +189,7 @@ import Testing
         #expect(world.outcome(of: again.id, on: "p")?.term == .unchanged)
     }
 
-    @Test func `a read passes a blocked queue, and ends at its deadline (E11)`() throws {
+    @Test func `a query bypasses a blocked queue and ends at its deadline (E11)`() throws {
         let world = try VirtualWorld()
         world.network = { sent in
             sent.request.url.hasSuffix("/readBack")
@@ -198,17 +198,17 @@ import Testing
         try world.start(.probe { $0.separatesEvents = false })
         try world.capture(.event("stuck"))
         try world.advance(by: .seconds(1))
-        let question = EngagementOperation(
+        let query = EngagementOperation(
             id: "q-1",
             subject: "installation-1",
             capturedAt: world.host.date(),
             action: .readBack(ReadRequest("status"))
         )
-        try world.read(question, from: "p")
+        try world.read(query, from: "p")
         try world.advance(by: .seconds(1))
         #expect(world.outcome(of: "q-1", on: "p")?.answer == ["answer": 42])
         world.network = { _ in .silence }
-        var late = question
+        var late = query
         late.id = "q-2"
         try world.read(late, from: "p", timeout: .seconds(90))
         try world.advance(by: .seconds(200))
@@ -216,17 +216,17 @@ import Testing
         #expect(try world.account("p").total("captured") == 1)
     }
 
-    @Test func `a read that is asked again later says why until then`() throws {
+    @Test func `reports the reason while a query waits for its retry`() throws {
         let world = try VirtualWorld()
         world.network = { _ in .outcome(.replied(WireResponse(503))) }
         try world.start(.probe())
-        let question = EngagementOperation(
+        let query = EngagementOperation(
             id: "q-1",
             subject: "installation-1",
             capturedAt: world.host.date(),
             action: .readBack(ReadRequest("status"))
         )
-        try world.read(question, from: "p", timeout: .seconds(3_600))
+        try world.read(query, from: "p", timeout: .seconds(3_600))
         try world.advance(by: .seconds(1))
         #expect(try world.waits(of: "p").first?.reason.contains("503") == true)
         world.network = { _ in .outcome(.replied(WireResponse(200, json: ["answer": 42]))) }
@@ -237,9 +237,9 @@ import Testing
 }
 
 @Suite("The engine and faulty adapters") struct EngineObligationFaultyAdapters {
-    @Test func `an adapter that plans in circles is suspended and its data kept (E10)`() throws {
+    @Test func `suspends an adapter that plans in circles and keeps its operations (E10)`() throws {
         let world = try VirtualWorld()
-        try world.start(.probe { $0.circles = true })
+        try world.start(.probe { $0.plansInCircles = true })
         try world.capture(.event("e"))
         #expect(try world.suspended("p")?.code == "engine.adapter.loops")
         #expect(try world.account("p").pending == 1)
@@ -248,14 +248,14 @@ import Testing
         #expect(try world.account("p").balances)
     }
 
-    @Test func `a missing verdict is a retry in a minute, and a finding (E10)`() throws {
+    @Test func `treats a missing verdict as a retry after a minute and reports a finding (E10)`() throws {
         let world = try VirtualWorld()
-        try world.start(.probe { $0.isMute = true })
+        try world.start(.probe { $0.returnsNoVerdict = true })
         try world.capture(.event("e"))
         try world.advance(by: .seconds(59))
         #expect(world.sent.count == 1)
         #expect(
-            world.told.contains {
+            world.reportedEvents.contains {
                 if case .noticed("p", let f) = $0.event { f.code == "engine.adapter.verdictMissing" } else { false }
             }
         )
@@ -265,7 +265,9 @@ import Testing
 }
 
 @Suite("The engine and time") struct EngineObligationTime {
-    @Test(arguments: [-1_000_000, 1_000_000]) func `a jump of the wall clock moves no wait (E8)`(seconds: Int) throws {
+    @Test(arguments: [-1_000_000, 1_000_000]) func `a jump of the wall clock does not change a wait (E8)`(seconds: Int)
+        throws
+    {
         let world = try VirtualWorld()
         try world.start(.probe { $0.courtesy = 30_000 })
         try world.capture(.event("a"))
@@ -276,7 +278,7 @@ import Testing
         #expect(world.sent.count == 1)
     }
 
-    @Test func `time goes on while no process runs, over a reboot too, and never back (E8)`() throws {
+    @Test func `counts the time without a process and over a reboot and never runs backward (E8)`() throws {
         let world = try VirtualWorld()
         let plan = RoutingPlan.probe { $0.courtesy = 3_600_000 }
         try world.start(plan)
@@ -294,17 +296,17 @@ import Testing
         #expect(world.sent.count == 2)
     }
 
-    @Test func `no request leaves earlier than the one before it, whatever was stored in between (E8)`() throws {
+    @Test func `the time of a request is never earlier than that of the previous request (E8)`() throws {
         let world = try VirtualWorld()
         try world.start(.probe { $0.courtesy = 60_000 })
         try world.capture(.event("a"))
-        // What leaves a minute after the last transaction, and is in flight when the machine goes off.
+        // The request leaves a minute after the last transaction and is in flight when the machine is switched off.
         world.network = { _ in .silence }
         try world.advance(by: .seconds(61))
         #expect(world.sent.count == 1)
         world.host.jump(by: .seconds(-86_400))
         try world.reboot(after: .seconds(1))
-        // After a minute by its own time; a timeline that ran back would be at the beginning of that minute.
+        // A minute later by the engine's time. A timeline that ran backwards would be at the start of that minute.
         try world.capture(.event("b"), subject: "other")
         try world.advance(by: .seconds(61))
         #expect(world.sent.count > 1)
@@ -313,10 +315,10 @@ import Testing
     }
 }
 
-@Suite("The engine and death") struct EngineObligationDeath {
+@Suite("The engine and crashes") struct EngineObligationDeath {
     struct Death: Error {}
 
-    @Test func `what was captured but not sent goes at the next start (E3)`() throws {
+    @Test func `sends captured operations at the next start (E3)`() throws {
         let world = try VirtualWorld()
         try world.start(.probe { $0.courtesy = 1000 })
         try world.capture(.event("a"))
@@ -325,7 +327,7 @@ import Testing
         #expect(world.sent.count == 1)
     }
 
-    @Test func `a plain request in flight at death is sent again, a journaled one is asked about (E3)`() throws {
+    @Test func `repeats a plain request in flight at a crash and queries a journaled one (E3)`() throws {
         for isJournaled in [false, true] {
             let world = try VirtualWorld()
             try world.start(.probe { $0.isJournaled = isJournaled })
@@ -342,7 +344,7 @@ import Testing
         }
     }
 
-    @Test func `a journal holds no secret`() throws {
+    @Test func `the journal contains no secret`() throws {
         let world = try VirtualWorld()
         world.credentials = { _, _ in Secret("s3cret") }
         try world.start(.probe { $0.isJournaled = true })
@@ -352,7 +354,7 @@ import Testing
     }
 
     @Test(arguments: [StoragePoint.begin(.full), .beforeCommit(.full), .afterCommit(.full)])
-    func `death in a capture loses nothing that was acknowledged (E3)`(point: StoragePoint) throws {
+    func `a crash during a capture loses no acknowledged operation (E3)`(point: StoragePoint) throws {
         let world = try VirtualWorld()
         try world.start(.probe { $0.courtesy = 1000 })
         try world.capture(.event("before"))
@@ -366,7 +368,7 @@ import Testing
     }
 
     @Test(arguments: [StoragePoint.beforeCommit(.normal), .afterCommit(.normal)])
-    func `death in a settle gives each operation one ending (E3)`(point: StoragePoint) throws {
+    func `a crash during a settlement leaves one outcome per operation (E3)`(point: StoragePoint) throws {
         let world = try VirtualWorld()
         try world.start(.probe())
         let operation = try world.capture(.event("a"))
@@ -390,7 +392,7 @@ import Testing
         RoutingPlan.probe("old", mode: nil, change).providers[0]
     }
 
-    @Test func `a new provider hears the whole state first, then what is captured (E13)`() throws {
+    @Test func `sends the whole state to an added provider before new captures (E13)`() throws {
         let world = try VirtualWorld()
         try world.start(.probe("old"))
         try world.capture(.set("tier", "gold"))
@@ -399,17 +401,17 @@ import Testing
         try world.restart(.probe("new", others: [old()]))
         try world.capture(.event("first"))
         #expect(try world.drain())
-        let heard = attributes(world, "new")
-        #expect(heard.count == 3)
-        #expect(heard[0].contains("gold"))
-        #expect(heard[1].contains("sports"))
+        let received = attributes(world, "new")
+        #expect(received.count == 3)
+        #expect(received[0].contains("gold"))
+        #expect(received[1].contains("sports"))
         let account = try world.account("new")
         #expect(account.lines["created"] == ["snapshot": 2])
         #expect(account.total("captured") == 1)
         #expect(account.balances)
     }
 
-    @Test func `drain delivers what is pending to the old provider, and its unregister last (E13)`() throws {
+    @Test func `drain delivers pending operations to the old provider and its unregister last (E13)`() throws {
         let world = try VirtualWorld()
         try world.start(.probe("old") { $0.courtesy = 10_000 })
         try world.capture(.event("a"))
@@ -425,7 +427,7 @@ import Testing
         #expect(world.sent.filter { $0.request.url.hasSuffix("/unregister") }.count == 1)
     }
 
-    @Test func `retarget moves what was not begun, once (E13)`() throws {
+    @Test func `retarget moves operations that have not begun exactly once (E13)`() throws {
         let world = try VirtualWorld()
         try world.start(.probe("old") { $0.courtesy = 10_000 })
         let ids = try ["a", "b"].map { try world.capture(.event($0)).id.rawValue }
@@ -440,7 +442,7 @@ import Testing
         #expect(try world.store.maintenance.verify().isSound)
     }
 
-    @Test func `what the old provider has begun, it finishes (E13)`() throws {
+    @Test func `the old provider completes an operation that it has begun (E13)`() throws {
         let world = try VirtualWorld()
         world.network = {
             $0.number == 1 ? .outcome(.replied(WireResponse(200))) : .outcome(.replied(WireResponse(500)))
@@ -455,13 +457,13 @@ import Testing
         #expect(!world.sent.contains { $0.provider == "new" && $0.request[header: "Operation"] == login.id.rawValue })
     }
 
-    @Test func `work for a provider that is gone from the configuration is kept and named (E13)`() throws {
+    @Test func `keeps and reports operations of a provider that the configuration no longer names (E13)`() throws {
         let world = try VirtualWorld()
         try world.start(.probe("old") { $0.courtesy = 10_000 })
         try world.capture(.event("a"))
         try world.restart(.probe("new"))
         #expect(
-            world.told.contains {
+            world.reportedEvents.contains {
                 if case .noticed("old", let f) = $0.event { f.code == "engine.provider.unconfigured" } else { false }
             }
         )
@@ -471,7 +473,7 @@ import Testing
 }
 
 @Suite("Consent and erasure in the engine") struct EngineObligationConsent {
-    @Test func `unknown holds with a named reason, granted releases with original times (E14)`() throws {
+    @Test func `unknown consent holds operations, and a grant releases them with original times (E14)`() throws {
         let world = try VirtualWorld()
         try world.start(.probe(requiredConsent: [.tracking]))
         let operation = try world.capture(.event("a"))
@@ -484,7 +486,7 @@ import Testing
         #expect(try EngagementOperation(jsonBytes: body).capturedAt == operation.capturedAt)
     }
 
-    @Test func `denied ends what waits and what comes (E14)`() throws {
+    @Test func `a denial drops waiting and later operations (E14)`() throws {
         let world = try VirtualWorld()
         try world.start(.probe(requiredConsent: [.tracking]))
         try world.capture(.event("a"))
@@ -496,14 +498,14 @@ import Testing
         #expect(try world.account("p").balances)
     }
 
-    @Test func `what does not wait for consent is dropped with its reason (E14)`() throws {
+    @Test func `drops an operation that does not wait for consent and reports the reason (E14)`() throws {
         let world = try VirtualWorld()
         try world.start(.probe(requiredConsent: [.profile]))
         let identify = try world.capture(.identify([Identifier(.email, "a@example.org")]))
         #expect(world.outcome(of: identify.id, on: "p")?.finding?.code == "engine.consent.unknown")
     }
 
-    @Test func `erase takes what is pending with it and forgets the subject snapshot (E14)`() throws {
+    @Test func `an erasure withdraws pending operations and deletes the subject snapshot (E14)`() throws {
         let world = try VirtualWorld()
         try world.start(.probe { $0.courtesy = 10_000 })
         try world.capture(.set("tier", "gold"))
@@ -518,7 +520,7 @@ import Testing
 
 @Suite("Several providers at once") struct FanOutTests {
     @Test(arguments: [["a", "b"], ["b", "a"]])
-    func `what one provider refuses still reaches the other, whichever comes first`(names: [String]) throws {
+    func `delivers an operation to one provider when the other refuses it`(names: [String]) throws {
         let world = try VirtualWorld()
         let open = RoutingPlan.Provider(
             name: names[1],
@@ -534,7 +536,7 @@ import Testing
         #expect(try world.store.maintenance.verify().isSound)
     }
 
-    @Test func `what every provider refuses is kept once for each, and leaves nothing behind`() throws {
+    @Test func `keeps one reject per provider and deletes an operation that all refuse`() throws {
         let world = try VirtualWorld()
         let second = RoutingPlan.probe("b").providers
         try world.start(.probe("a", others: second))
@@ -546,7 +548,7 @@ import Testing
     }
 }
 
-/// A vendor that takes everything.
+/// A vendor that accepts everything.
 struct TolerantProbe: VendorAdapter {
     struct Settings: AdapterSettings { static let table = SettingsTable<Settings>([]) }
     enum Endpoint: String, AdapterEndpoint { case all }
@@ -572,8 +574,8 @@ struct TolerantProbe: VendorAdapter {
     }
 }
 
-@Suite("The machine") struct SystemHostTests {
-    @Test func `clients of one process are alive to each other, and a predecessor with our number is dead`() throws {
+@Suite("The system host") struct SystemHostTests {
+    @Test func `treats clients of one process as alive and an earlier process with the same number as dead`() throws {
         let (one, other) = (SystemHost(), SystemHost())
         #expect(one.process != other.process)
         #expect(!one.isDead(other.process))
@@ -582,27 +584,27 @@ struct TolerantProbe: VendorAdapter {
         let numbers = try #require(parts.count == 4 ? parts[3] : nil)
         #expect(one.isDead("\(parts[0])/\(parts[1])/none/\(numbers)"))
         #expect(one.isDead("\(parts[0])/another-boot/\(parts[2])/\(numbers)"))
-        #expect(one.isDead("\(Self.nobody)/\(parts[1])/gone/\(numbers)"))
+        #expect(one.isDead("\(Self.unusedProcessNumber)/\(parts[1])/gone/\(numbers)"))
         #expect(!one.isDead("1/\(parts[1])/init/\(numbers)"))
         #expect(!one.isDead("x/\(parts[1])/init/\(numbers)"))
     }
 
-    /// A process number that no system gives.
-    private static let nobody = Int32.max
+    /// A process number that no system assigns.
+    private static let unusedProcessNumber = Int32.max
 
-    @Test func `nobody of another container is surely dead, whatever its number means here`() throws {
+    @Test func `does not treat a process of another container as dead`() throws {
         let host = SystemHost()
         let boot = host.boot
-        for number in ["1", "\(host.process.prefix { $0 != "/" })", "\(Self.nobody)"] {
+        for number in ["1", "\(host.process.prefix { $0 != "/" })", "\(Self.unusedProcessNumber)"] {
             #expect(!host.isDead("\(number)/\(boot)/none/another"))
             #expect(!host.isDead("\(number)/another-boot/none/another"))
         }
     }
 
-    @Test func `a name of an earlier release, which tells of no container, is understood`() throws {
+    @Test func `reads a process name of an earlier release without a container`() throws {
         let host = SystemHost()
         #expect(host.isDead("\(host.process.prefix { $0 != "/" })/\(host.boot)/none"))
-        #expect(host.isDead("\(Self.nobody)/\(host.boot)/none"))
+        #expect(host.isDead("\(Self.unusedProcessNumber)/\(host.boot)/none"))
         #expect(host.isDead("1/another-boot/none"))
         #expect(!host.isDead("1/\(host.boot)/init"))
         #expect(!host.isDead("") && !host.isDead("a/b"))
@@ -614,9 +616,9 @@ struct TolerantProbe: VendorAdapter {
         #expect(Set(ids).count == 1000)
         #expect(ids.allSatisfy { $0.utf8.count == 36 && $0.dropFirst(14).first == "7" })
         #expect(ids.allSatisfy { "89ab".contains($0.dropFirst(19).prefix(1)) })
-        // By the count within a millisecond, too, unless it begins anew; the clock may be set back once meanwhile.
+        // The order includes the counter within a millisecond, unless it restarts or the clock is set back once.
         #expect(zip(ids, ids.dropFirst()).count { $0 >= $1 } <= 2)
-        // What is left to chance differs in every one: 62 bits.
+        // The 62 random bits differ in every id.
         #expect(Set(ids.map { $0.suffix(17) }).count == 1000)
     }
 }

@@ -7,7 +7,7 @@ import PatchbayOutbox
 import PatchbaySimulation
 import Testing
 
-/// What an erasure takes with it, in the real engine and in the file.
+/// The effects of an erasure in the engine and in the outbox file.
 @Suite("Erasure") struct EngineObligationErasures {
     private static let canary = "Aino-Kanarialintu"
 
@@ -17,14 +17,14 @@ import Testing
         return world
     }
 
-    private func heard(_ world: VirtualWorld, _ path: String) -> Int {
+    private func requestCount(_ world: VirtualWorld, _ path: String) -> Int {
         world.sent.count { $0.request.url.hasSuffix(path) }
     }
 
     private func memory(_ world: VirtualWorld) throws -> String { try world.memory(of: "p").values.joined() }
 
     @Test(arguments: [false, true], [200, 500])
-    func `what is in flight is erased, whatever is answered (E14)`(isJournaled: Bool, status: Int) throws {
+    func `erases an operation in flight with any reply (E14)`(isJournaled: Bool, status: Int) throws {
         let world = try world(isJournaled: isJournaled)
         world.network = { sent in .status(sent.request.url.hasSuffix("/changeAttributes") ? status : 200) }
         let change = try world.capture(.set("tier", .string(Self.canary)))
@@ -34,13 +34,13 @@ import Testing
         #expect(journals.allSatisfy { !$0.contains(Self.canary) })
         #expect(try world.drain())
         try world.advance(by: .seconds(3600))
-        #expect(heard(world, "/changeAttributes") == 1 && heard(world, "/erase") == 1)
+        #expect(requestCount(world, "/changeAttributes") == 1 && requestCount(world, "/erase") == 1)
         #expect(try !memory(world).contains(Self.canary))
         #expect(try world.store.state.snapshot(subject: "installation-1") == nil)
         #expect(try world.account("p").balances)
     }
 
-    @Test func `a process that dies after an erasure tells the adapter that its request had left (E14)`() throws {
+    @Test func `reports an unacknowledged request to the adapter after a crash and an erasure (E14)`() throws {
         let world = try world(isJournaled: true)
         try world.capture(.set("tier", .string(Self.canary)))
         let change = try #require(try world.store.state.journal(provider: "p").first).operations
@@ -49,10 +49,10 @@ import Testing
         #expect(try world.store.state.journal(provider: "p").allSatisfy { $0.operations != change })
         #expect(try world.drain())
         #expect(try world.store.state.journal(provider: "p").isEmpty)
-        #expect(heard(world, "/changeAttributes") == 1 && heard(world, "/erase") == 1)
+        #expect(requestCount(world, "/changeAttributes") == 1 && requestCount(world, "/erase") == 1)
     }
 
-    @Test func `an erasure outlives a month without a network, and what is said later goes behind it (E14)`() throws {
+    @Test func `keeps an erasure for a month without a network ahead of later operations (E14)`() throws {
         let world = try world()
         world.network = { _ in .outcome(.failed(TransportFailure(.notSent, "hostNotFound"))) }
         try world.capture(.set("tier", .string(Self.canary)))
@@ -75,7 +75,7 @@ import Testing
         #expect(try world.snapshot()?.attributes == ["tier": "new"])
     }
 
-    @Test func `a second erasure leaves the first one its way (E14)`() throws {
+    @Test func `a second erasure does not replace the first one (E14)`() throws {
         let world = try world()
         world.network = { _ in .silence }
         try world.capture(.erase, contact: "aino")
@@ -87,11 +87,11 @@ import Testing
             try EngagementOperation(jsonBytes: $0.request.body).contact
         }
         #expect(Set(contacts) == ["aino", "bo"])
-        #expect(heard(world, "/changeAttributes") == 0)
+        #expect(requestCount(world, "/changeAttributes") == 0)
         #expect(try world.account("p").total("erased") == 1)
     }
 
-    @Test func `an erasure is whole or has not happened (E14)`() throws {
+    @Test func `an erasure is atomic (E14)`() throws {
         struct Death: Error {}
         let world = try world()
         world.network = { _ in .silence }
@@ -106,7 +106,7 @@ import Testing
         #expect(try world.store.maintenance.verify().isSound)
     }
 
-    @Test func `an erasure reaches providers that are drained, and empties what those left behind remember (E14)`()
+    @Test func `an erasure reaches drained providers and empties the memory of removed ones (E14)`()
         throws
     {
         let world = try VirtualWorld()
@@ -129,7 +129,7 @@ import Testing
         for account in try world.accounts() { #expect(account.balances) }
     }
 
-    @Test func `what is kept of an erased person's lane has no name, and counts for the next person (E14)`() throws {
+    @Test func `memory kept after an erasure has no name and applies to the next person (E14)`() throws {
         let world = try VirtualWorld()
         world.network = { _ in .status(200) }
         try world.start(.probe { $0.suppresses = true })
@@ -159,21 +159,21 @@ import Testing
 
     private func bytes(_ file: String) -> [String: Int] {
         Dictionary(
-            uniqueKeysWithValues: ["", "-wal", "-shm"].map { ending in
-                let text = (try? Data(contentsOf: URL(filePath: file + ending))).map {
+            uniqueKeysWithValues: ["", "-wal", "-shm"].map { suffix in
+                let text = (try? Data(contentsOf: URL(filePath: file + suffix))).map {
                     String(decoding: $0, as: Unicode.ASCII.self)
                 }
-                return (ending, (text ?? "").components(separatedBy: "Kanari").count - 1)
+                return (suffix, (text ?? "").components(separatedBy: "Kanari").count - 1)
             }
         )
     }
 
-    @Test func `nothing of the person stays in the file or its log (E14)`() async throws {
+    @Test func `no data of an erased person remains in the file or its log (E14)`() async throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: "patchbay-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
         let file = folder.appending(path: "outbox.sqlite").path
-        // The vendor takes some, refuses some, and is not there for the rest.
+        // The vendor accepts some requests, refuses some, and does not answer the rest.
         let transport = ScriptedTransport { number, request in
             if request.url.hasSuffix("/erase") { return .replied(WireResponse(200)) }
             return [
@@ -209,16 +209,16 @@ import Testing
         #expect(try store.maintenance.verify().isSound)
     }
 
-    @Test func `a contact's subjects are found by log-in and by identifier, and nobody else's (E14)`() async throws {
+    @Test func `finds only a contact's own subjects by log-in and by identifier (E14)`() async throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: "patchbay-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
         let client = try await client(folder.appending(path: "o.sqlite").path, ScriptedTransport())
-        let said: [(Subject, String?, Action)] = [
+        let captures: [(Subject, String?, Action)] = [
             ("s-1", "aino", .set("a", "1")), ("s-2", nil, .identify([Identifier(.external, "aino")])),
             ("s-3", "bo", .set("name", "aino")), ("s-4", "aino ", .set("a", "1")),
         ]
-        for (number, (subject, contact, action)) in said.enumerated() {
+        for (number, (subject, contact, action)) in captures.enumerated() {
             try client.capture(
                 EngagementOperation(
                     id: OperationID(rawValue: "op-\(number)"),
@@ -236,7 +236,7 @@ import Testing
         await client.close()
     }
 
-    @Test func `whose name looks alike is not erased`() async throws {
+    @Test func `does not erase a contact whose name looks alike`() async throws {
         let folder = TemporaryFolder()
         let transport = ScriptedTransport { _, _ in .failed(TransportFailure(.notSent, "hostNotFound")) }
         let client = try await client(folder.outbox, transport)
@@ -249,13 +249,12 @@ import Testing
         await client.close()
     }
 
-    @Test func `a contact's erasure withdraws what waits on an installation that is somebody else's now`() async throws
-    {
+    @Test func `an erasure withdraws a contact's operations on an installation of another contact`() async throws {
         let folder = TemporaryFolder()
         let transport = ScriptedTransport { _, _ in .failed(TransportFailure(.notSent, "hostNotFound")) }
         let client = try await client(folder.outbox, transport)
         let (aino, bo) = (Identifier(.external, "aino"), Identifier(.external, "bo"))
-        let said: [(String?, Action)] = [
+        let captures: [(String?, Action)] = [
             ("aino", .switchContact(ContactSwitch(.logIn, identifiers: [aino]))),
             ("aino", .registerDevice(Device(pushToken: PushToken("7c1f")))),
             ("aino", .set("name", .string(Self.canary))), ("aino", .event(Self.canary)), ("aino", .event("bad")),
@@ -263,7 +262,7 @@ import Testing
             ("bo", .switchContact(ContactSwitch(.logIn, identifiers: [bo]))), ("bo", .event("his")),
             ("bo", .set("friend", "aino")),
         ]
-        for (number, (contact, action)) in said.enumerated() {
+        for (number, (contact, action)) in captures.enumerated() {
             try client.capture(
                 EngagementOperation(
                     id: OperationID(rawValue: "op-\(number)"),
@@ -286,7 +285,7 @@ import Testing
         try store.queues.forEachRow(provider: "p", subject: "installation-1") { row in
             left.append(try EngagementOperation(jsonBytes: row.operation.body))
         }
-        // The installation's registration is told again, on behalf of whoever is there.
+        // The device is registered again for the current contact.
         #expect(
             left.map(\.action.kind) == [.switchContact, .switchContact, .track, .changeAttributes, .registerDevice]
         )
@@ -294,7 +293,7 @@ import Testing
         #expect(try store.maintenance.verify().isSound)
     }
 
-    @Test func `an erasure also goes to the share that heard the installation before somebody logged in`() throws {
+    @Test func `sends an erasure also to the share that served the installation before the log-in`() throws {
         let world = try VirtualWorld()
         let isLow = { (name: String) in Share.place(of: name) < 5_000 }
         let member = try #require(
@@ -309,7 +308,7 @@ import Testing
         try world.capture(.erase, contact: member)
         #expect(try world.drain())
         for provider in ["a", "b"] {
-            #expect(world.heard(provider).filter { $0 == "erase" }.count == 1)
+            #expect(world.sentKinds(to: provider).filter { $0 == "erase" }.count == 1)
             #expect(try world.memory(of: provider).values.allSatisfy { !$0.contains(Self.canary) })
         }
         try world.expectSound()

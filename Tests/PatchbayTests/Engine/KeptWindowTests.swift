@@ -5,12 +5,12 @@ import PatchbayOutbox
 import PatchbaySimulation
 import Testing
 
-@Suite("Windows are kept between plans (E7)") struct KeptWindowTests {
+@Suite("Windows kept between plans (E7)") struct KeptWindowTests {
     private func readingCost(_ world: VirtualWorld) throws -> Int {
         try world.store.connection.statement(RowReader.range).takeSteps()
     }
 
-    @Test func `each row is read once, however many plans show it`() throws {
+    @Test func `reads each row once for any number of plans`() throws {
         let world = try VirtualWorld()
         try world.start(.probe())
         try world.capture(.event("alone"))
@@ -32,7 +32,7 @@ import Testing
         #expect(try readingCost(world) <= 151 * one)
     }
 
-    @Test func `rows are read many at once: a window of one queue is filled when a quarter of it is gone`() throws {
+    @Test func `refills the window of a queue with many rows at a time`() throws {
         let world = try VirtualWorld()
         try world.start(.probe())
         try world.capture(.event("alone"))
@@ -48,7 +48,7 @@ import Testing
         #expect(try readingCost(world) <= count * one - (count - 20) * none)
     }
 
-    @Test func `a word against it ends what a window holds, and what it let through goes on`() throws {
+    @Test func `a denial drops the operations in a window and keeps those it does not concern`() throws {
         let world = try VirtualWorld()
         try world.start(.probe(requiredConsent: [.tracking]) { $0.courtesy = 60_000 })
         try world.capture(.setConsent(Consent(purpose: .tracking, state: .granted)))
@@ -62,7 +62,7 @@ import Testing
         #expect(try world.account("p").balances)
     }
 
-    @Test func `an operation that is tried again is shown with its tries and its step`() throws {
+    @Test func `shows a retried operation with its attempts and its step`() throws {
         let world = try VirtualWorld()
         var answers = 0
         world.network = { _ in
@@ -78,7 +78,7 @@ import Testing
         #expect(urls.suffix(2) == ["http://probe.test/switchContact/second", "http://probe.test/changeAttributes"])
     }
 
-    @Test func `after a refused change the engine that goes on tells of damaged rows`() throws {
+    @Test func `the engine reports damaged rows after a refused change`() throws {
         let world = try VirtualWorld()
         try world.start(.routes(.drain, .route("a", .live, courtesy: 60_000)))
         let lost = try world.capture(.set("city", .string("Turku")))
@@ -90,9 +90,7 @@ import Testing
         #expect(world.outcome(of: lost.id, on: "a")?.term == .quarantined)
     }
 
-    @Test func `a row that was damaged while its window was kept ends once: as the vendor said, or as quarantined`()
-        throws
-    {
+    @Test func `completes a row that is damaged in a kept window once, as accepted or as quarantined`() throws {
         for isRestarted in [false, true] {
             let world = try VirtualWorld()
             try world.start(.probe { $0.courtesy = 60_000 })
@@ -105,9 +103,11 @@ import Testing
             )
             if isRestarted { try world.restart() }
             #expect(try world.drain())
-            let ends = world.told.filter { if case .ended(damaged.id, _, _) = $0.event { true } else { false } }
+            let ends = world.reportedEvents.filter {
+                if case .ended(damaged.id, _, _) = $0.event { true } else { false }
+            }
             #expect(ends.count == 1)
-            // Who had read it before sends it; who reads it only now can't.
+            // An engine that read the row before sends it; one that reads it afterwards cannot.
             #expect(world.outcome(of: damaged.id, on: "p")?.term == (isRestarted ? .quarantined : .accepted))
             #expect(
                 world.outcome(of: damaged.id, on: "p")?.finding?.code == (isRestarted ? "engine.outbox.damaged" : nil)
@@ -117,7 +117,7 @@ import Testing
         }
     }
 
-    @Test func `a stored state that can't be read is set aside, told of once, and begins anew`() throws {
+    @Test func `quarantines an unreadable state, reports it once and starts an empty one`() throws {
         let world = try VirtualWorld()
         try world.start(.probe())
         try world.capture(.set("tier", "gold"))
@@ -127,14 +127,14 @@ import Testing
         try world.capture(.set("tier", "silver"))
         #expect(try world.drain())
         #expect(world.sent.count == 3)
-        let told = world.told.filter { if case .setAside = $0.event { true } else { false } }
-        #expect(told.count == 1)
+        let reports = world.reportedEvents.filter { if case .setAside = $0.event { true } else { false } }
+        #expect(reports.count == 1)
         #expect(try world.snapshot()?.attributes == ["branch": "Helsinki", "tier": "silver"])
         #expect(try world.store.quarantine.list(limit: 10).map(\.table) == ["snapshot"])
         #expect(try world.store.maintenance.verify().isSound)
     }
 
-    @Test func `a switch goes on past a state that can't be read`() throws {
+    @Test func `completes a switch despite an unreadable state`() throws {
         let world = try VirtualWorld()
         try world.start(.probe("old"))
         try world.capture(.set("tier", "gold"))

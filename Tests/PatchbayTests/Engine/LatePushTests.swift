@@ -6,11 +6,11 @@ import PatchbayOutbox
 import PatchbaySimulation
 import Testing
 
-@Suite("Pushes that come late") struct LatePushTests {
+@Suite("Late pushes") struct LatePushTests {
     private let before = RoutingPlan(providers: [.push("old", .live), .push("new", nil)])
     private let after = RoutingPlan(providers: [.push("old", nil), .push("new", .live)])
 
-    /// A world in which the vendor has been switched, and everything about that is over.
+    /// Returns a world after a completed switch of the vendor.
     private func switched(_ change: (VirtualWorld) throws -> Void = { _ in }) throws -> VirtualWorld {
         let world = try VirtualWorld()
         try world.start(before)
@@ -22,38 +22,36 @@ import Testing
         return world
     }
 
-    private func heard(_ world: VirtualWorld, _ provider: String) -> [String] {
+    private func sentIDs(_ world: VirtualWorld, _ provider: String) -> [String] {
         world.sent.filter { $0.provider == provider && $0.request.url.hasSuffix("/track") }
             .compactMap { $0.request[header: "Operation"] }
     }
 
     private func passedOver(_ world: VirtualWorld, _ id: OperationID) -> [String: String] {
         var codes: [String: String] = [:]
-        for told in world.told {
-            if case .passedOver(id, let provider, let finding) = told.event { codes[provider] = finding.code }
+        for report in world.reportedEvents {
+            if case .passedOver(id, let provider, let finding) = report.event { codes[provider] = finding.code }
         }
         return codes
     }
 
-    private func balances(_ world: VirtualWorld) throws {
+    private func expectBalances(_ world: VirtualWorld) throws {
         for account in try world.accounts() { #expect(account.balances && account.pending == 0, "\(account.provider)") }
         #expect(try world.store.maintenance.verify().isSound)
     }
 
-    @Test func `a push of the old vendor is tracked there though its route is gone, and nowhere else`() throws {
+    @Test func `tracks a push of a removed vendor at that vendor only`() throws {
         let world = try switched()
         let push = try world.capture(.push("old"))
         #expect(try world.drain())
-        #expect(heard(world, "old") == [push.id.rawValue])
-        #expect(heard(world, "new").isEmpty)
+        #expect(sentIDs(world, "old") == [push.id.rawValue])
+        #expect(sentIDs(world, "new").isEmpty)
         #expect(world.outcome(of: push.id, on: "old")?.term == .accepted)
         #expect(passedOver(world, push.id) == ["new": "push.foreign"])
-        try balances(world)
+        try expectBalances(world)
     }
 
-    @Test func `a push of a vendor that was once shadowed in a sandbox is tracked for real, whoever starts again`()
-        throws
-    {
+    @Test func `tracks a push of a formerly shadowed vendor as a real operation after a restart`() throws {
         let world = try VirtualWorld()
         let shadow = RoutingPlan.Provider(
             name: "next",
@@ -70,28 +68,28 @@ import Testing
         world.network = { _ in .outcome(.replied(WireResponse(200))) }
         #expect(try world.drain())
         #expect(world.outcome(of: push.id, on: "next")?.term == .accepted)
-        try balances(world)
+        try expectBalances(world)
     }
 
-    @Test func `a push of the new vendor is tracked at the new one alone`() throws {
+    @Test func `tracks a push of the new vendor at the new vendor only`() throws {
         let world = try switched()
         let push = try world.capture(.push("new"))
         #expect(try world.drain())
-        #expect(heard(world, "new") == [push.id.rawValue])
-        #expect(heard(world, "old").isEmpty)
-        try balances(world)
+        #expect(sentIDs(world, "new") == [push.id.rawValue])
+        #expect(sentIDs(world, "old").isEmpty)
+        try expectBalances(world)
     }
 
-    @Test func `an unknown's push is tracked nowhere, and every vendor says so`() throws {
+    @Test func `tracks the push of an unknown vendor nowhere and reports it for every provider`() throws {
         let world = try switched()
         let push = try world.capture(.push("unknown"))
         #expect(try world.drain())
-        #expect(heard(world, "new").isEmpty && heard(world, "old").isEmpty)
+        #expect(sentIDs(world, "new").isEmpty && sentIDs(world, "old").isEmpty)
         #expect(passedOver(world, push.id) == ["old": "push.foreign", "new": "push.foreign"])
-        try balances(world)
+        try expectBalances(world)
     }
 
-    @Test func `without a route nothing but a recognised push gets in`() throws {
+    @Test func `a provider without a route accepts only its own pushes`() throws {
         let world = try switched()
         let count = world.sent.count { $0.provider == "old" }
         let incoming = try world.account("old").incoming
@@ -104,13 +102,13 @@ import Testing
         #expect(try world.drain())
         #expect(world.sent.count { $0.provider == "old" } == count)
         #expect(try world.account("old").incoming == incoming)
-        // The vendor knows it, but has no API for it: told, not booked.
+        // The vendor knows it, but has no API for it: reported and not counted.
         #expect(passedOver(world, refused.id) == ["old": "probe.refused", "new": "push.foreign"])
-        try balances(world)
+        try expectBalances(world)
     }
 
     @Test(arguments: [RoutingPlan.SwitchPolicy.drain, .retarget])
-    func `a push of the old vendor that waits at the switch stays with it`(policy: RoutingPlan.SwitchPolicy) throws {
+    func `a waiting push stays with its vendor at a switch`(policy: RoutingPlan.SwitchPolicy) throws {
         let world = try VirtualWorld()
         world.network = { _ in .status(503) }
         try world.start(before)
@@ -119,13 +117,13 @@ import Testing
         world.network = { _ in .status(200) }
         try world.restart(RoutingPlan(providers: after.providers, onSwitch: policy))
         #expect(try world.drain())
-        #expect(heard(world, "old").last == push.id.rawValue)
-        #expect(heard(world, "new").isEmpty)
+        #expect(sentIDs(world, "old").last == push.id.rawValue)
+        #expect(sentIDs(world, "new").isEmpty)
         #expect(world.outcome(of: push.id, on: "old")?.term == .accepted)
-        try balances(world)
+        try expectBalances(world)
     }
 
-    @Test func `a push that waits for a vendor that is configured no more is kept, and tracked when it is again`()
+    @Test func `keeps a push of an unconfigured vendor and tracks it when the vendor is configured again`()
         throws
     {
         let world = try VirtualWorld()
@@ -140,10 +138,10 @@ import Testing
         try world.restart(after)
         #expect(try world.drain())
         #expect(world.outcome(of: push.id, on: "old")?.term == .accepted)
-        try balances(world)
+        try expectBalances(world)
     }
 
-    @Test func `a vendor that was never routed knows its pushes too, and is welcomed like any other later`() throws {
+    @Test func `tracks the pushes of a vendor without a route and later sends it the snapshot`() throws {
         let world = try VirtualWorld()
         try world.start(before)
         let push = try world.capture(.push("new"))
@@ -155,23 +153,23 @@ import Testing
         try world.restart(after)
         #expect(try world.drain())
         #expect(try world.account("new").lines["created"] == ["snapshot": 1])
-        try balances(world)
+        try expectBalances(world)
     }
 
-    @Test func `a late push needs the person's consent like any other`() throws {
+    @Test func `a late push requires consent`() throws {
         let world = try VirtualWorld()
         let plan = RoutingPlan(providers: after.providers, requiredConsent: [.tracking])
         try world.start(plan)
         let held = try world.capture(.push("old"))
         try world.advance(by: .seconds(60))
-        #expect(heard(world, "old").isEmpty)
+        #expect(sentIDs(world, "old").isEmpty)
         try world.capture(.setConsent(Consent(purpose: .tracking, state: .granted)))
         #expect(try world.drain())
-        #expect(heard(world, "old") == [held.id.rawValue])
-        try balances(world)
+        #expect(sentIDs(world, "old") == [held.id.rawValue])
+        try expectBalances(world)
     }
 
-    @Test func `death at any point of the storage loses no late push and tracks none elsewhere`() throws {
+    @Test func `a crash at any storage point neither loses nor misroutes a late push`() throws {
         struct Death: Error {}
         var points = 0
         for point in 1...40 {
@@ -192,19 +190,19 @@ import Testing
             if isOver { break }
             points += 1
             try world.restart()
-            // What was not acknowledged is said again by the app.
+            // The app repeats an unacknowledged capture.
             let isKnown = try world.store.history.entries(provider: "old", limit: 99).contains { $0.id == "late" }
             if try !isKnown && world.account("old").pending == 0 { try world.capture([push]) }
             #expect(try world.drain())
-            #expect((1...2).contains(heard(world, "old").count))
-            #expect(heard(world, "new").isEmpty)
+            #expect((1...2).contains(sentIDs(world, "old").count))
+            #expect(sentIDs(world, "new").isEmpty)
             #expect(try world.store.history.entries(provider: "old", limit: 99).count { $0.id == "late" } == 1)
-            try balances(world)
+            try expectBalances(world)
         }
         #expect(points >= 5)
     }
 
-    @Test func `the receipt of a push answers for every vendor that may know it`() async throws {
+    @Test func `the receipt of a push reports an outcome for every vendor`() async throws {
         let client = try await EngagementClient(
             outbox: .memory,
             subject: "installation-1",
@@ -214,9 +212,9 @@ import Testing
         let late = try client.capture(.push("old"))
         #expect(try await late.outcome(on: "old").term == .accepted)
         #expect(try await late.outcome(on: "new").finding?.code == "push.foreign")
-        let strange = try client.capture(.push("unknown"))
+        let unknown = try client.capture(.push("unknown"))
         for provider in ["old", "new"] {
-            let outcome = try await strange.outcome(on: provider)
+            let outcome = try await unknown.outcome(on: provider)
             #expect(outcome.term == .dropped && outcome.finding?.code == "push.foreign")
         }
         let event = try client.track("e")

@@ -5,7 +5,7 @@ import PatchbayOutbox
 import PatchbaySimulation
 import Testing
 
-@Suite("What a switch moves leaves the vendor with the subject snapshot's state") struct LateRetargetTests {
+@Suite("State of a vendor after a switch") struct LateRetargetTests {
     private func provider(_ name: String, _ mode: RoutingPlan.Mode?, courtesy: Int = 0) -> RoutingPlan.Provider {
         RoutingPlan.probe(name, mode: mode) { $0.courtesy = courtesy }.providers[0]
     }
@@ -22,7 +22,7 @@ import Testing
         .switchContact(ContactSwitch(.logIn, identifiers: [Identifier(.external, name)]))
     }
 
-    /// What a vendor holds that does what it is told, in the order in which it was told.
+    /// The state of a vendor that applies every request in the order of receipt.
     private func held(_ world: VirtualWorld, by provider: String) throws -> SubjectSnapshot {
         var snapshot = SubjectSnapshot()
         for sent in world.sent where sent.provider == provider {
@@ -31,7 +31,7 @@ import Testing
         return snapshot
     }
 
-    private func agrees(_ world: VirtualWorld, _ provider: String, _ comment: Comment? = nil) throws {
+    private func expectAgreement(_ world: VirtualWorld, _ provider: String, _ comment: Comment? = nil) throws {
         let (held, snapshot) = (try held(world, by: provider), try #require(try world.snapshot()))
         #expect(held.attributes == snapshot.attributes, comment)
         #expect(held.tags == snapshot.tags, comment)
@@ -46,7 +46,7 @@ import Testing
         .event("seen"),
     ]
 
-    @Test func `what an added provider has no home for takes nothing else with it`() throws {
+    @Test func `rejects only the unsupported part of the state for an added provider`() throws {
         let world = try VirtualWorld()
         try world.start(plan(.drain))
         try world.capture(.changeAttributes(["tier": .set("gold"), "homeless": .set("x"), "city": .set("Espoo")]))
@@ -61,7 +61,7 @@ import Testing
         #expect(account.balances)
     }
 
-    @Test func `one that was there before is told nothing twice, and nothing old`() throws {
+    @Test func `sends no operation twice and no outdated value to an existing provider`() throws {
         let world = try VirtualWorld()
         try world.start(plan(.retarget, provider("a", .live, courtesy: 100_000)))
         for action in relative { try world.capture(action) }
@@ -71,7 +71,7 @@ import Testing
         try world.advance(by: .seconds(1))
         try world.restart(plan(.retarget, provider("a", nil, courtesy: 100_000), provider("b", .live)))
         try world.advance(by: .seconds(1))
-        try agrees(world, "b")
+        try expectAgreement(world, "b")
         #expect(try world.snapshot()?.attributes["visits"] == 3)
         let events = world.sent.filter { $0.provider == "b" && $0.request.url.hasSuffix("/track") }
         #expect(events.count == 1)
@@ -79,7 +79,7 @@ import Testing
         #expect(try world.account("a").total("moved") == 8)
     }
 
-    @Test func `work for one that was named no more is moved late without bringing back an old value`() throws {
+    @Test func `moves the operations of a removed provider later without an outdated value`() throws {
         let world = try VirtualWorld()
         try world.start(plan(.drain, provider("a", .live, courtesy: 100_000)))
         for action in relative { try world.capture(action) }
@@ -90,11 +90,11 @@ import Testing
         try world.restart(plan(.retarget, provider("b", .live)))
         try world.drain()
         #expect(try world.account("a").pending == 0)
-        try agrees(world, "b")
+        try expectAgreement(world, "b")
         #expect(try world.snapshot()?.attributes["tier"] == nil)
     }
 
-    @Test func `what one person did is not told of the next; it is kept`() throws {
+    @Test func `rejects and keeps the operations of a previous person at a switch`() throws {
         let world = try VirtualWorld()
         try world.start(plan(.retarget, provider("a", .live, courtesy: 100_000)))
         try world.capture(logIn("one"), contact: "one")
@@ -119,7 +119,7 @@ import Testing
     }
 
     @Test(arguments: [RoutingPlan.LossPolicy.refuse, .reject])
-    func `a move that was asked for tells the truth of what the next one never had`(policy: RoutingPlan.LossPolicy)
+    func `an explicit retarget names the operations that the next provider cannot take`(policy: RoutingPlan.LossPolicy)
         throws
     {
         let world = try VirtualWorld()
@@ -157,7 +157,7 @@ import Testing
 
     @Test(
         arguments: 1...14
-    ) func `an added provider ends with the subject snapshot's state wherever the process dies`(deaths: Int) throws {
+    ) func `an added provider receives the snapshot's state after a crash at any point`(deaths: Int) throws {
         struct Death: Error {}
         let world = try VirtualWorld()
         try world.start(plan(.retarget, provider("a", .live, courtesy: 100_000)))
@@ -174,16 +174,16 @@ import Testing
         world.onStorage(nil)
         try world.restart(next)
         try world.drain()
-        try agrees(world, "b")
+        try expectAgreement(world, "b")
     }
 
     @Test(
         arguments: UInt64(1)...40
-    ) func `whatever was said before, between and after`(seed: UInt64) throws {
+    ) func `the vendor's state equals the snapshot after random captures and switches`(seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)
         let world = try VirtualWorld(seed: seed)
         var person: String?
-        func say(_ count: Int) throws {
+        func captureRandomly(_ count: Int) throws {
             for _ in 0..<count {
                 let action: Action =
                     switch random.below(8) {
@@ -206,28 +206,28 @@ import Testing
         let delays = [0, 100_000]
         let first = random.pick(delays)
         try world.start(plan(.retarget, provider("a", .live, courtesy: first)))
-        try say(1 + random.below(12))
+        try captureRandomly(1 + random.below(12))
         if random.below(2) == 0 {
             try world.restart(plan(.retarget, provider("a", .live, courtesy: 100_000), provider("b", .live)))
-            try say(random.below(6))
+            try captureRandomly(random.below(6))
             try world.advance(by: .seconds(random.below(3)))
         }
         if random.below(3) == 0 {
             try world.restart(plan(.drain, provider("b", .live)))
-            try say(random.below(6))
+            try captureRandomly(random.below(6))
             try world.advance(by: .seconds(random.below(3)))
         }
         try world.restart(
             plan(.retarget, provider("a", nil, courtesy: 1), provider("b", .live), onLoss: .reject)
         )
-        try say(1 + random.below(4))
+        try captureRandomly(1 + random.below(4))
         try world.drain()
-        try agrees(world, "b", "seed \(seed)")
+        try expectAgreement(world, "b", "seed \(seed)")
     }
 
     @Test(
         arguments: [false, true]
-    ) func `who heard an operation does not hear it again, however short the history is`(isAskedFor: Bool) throws {
+    ) func `sends no operation twice to a provider although the history is short`(isAskedFor: Bool) throws {
         let world = try VirtualWorld()
         world.store.history.limit = 4
         let dead = provider("a", .live, courtesy: 1_000_000)
@@ -242,7 +242,7 @@ import Testing
         #expect(try world.account("b").total("accepted") == 80)
         #expect(try world.store.history.entries(provider: nil, limit: .max).count < 60)
         let next = plan(.retarget, provider("a", nil, courtesy: 1_000_000), provider("b", .live))
-        // Who refused it is nobody to take it over.
+        // A provider that rejected an operation cannot take it over.
         let refusal: SwitchRefusal?
         if isAskedFor {
             world.end()

@@ -19,7 +19,7 @@ private final class MemoryLog: LogHandler {
     func log(event: LogEvent) { records.withLock { $0.append(event) } }
 }
 
-@Suite("Those who listen to the client", .endsAtAll) struct ListenerTests {
+@Suite("Listeners of the client", .hangTimeLimit) struct ListenerTests {
     private func client(_ transport: ScriptedTransport = ScriptedTransport(), log: (any LogHandler)? = nil) async throws
         -> EngagementClient
     {
@@ -33,7 +33,7 @@ private final class MemoryLog: LogHandler {
         )
     }
 
-    @Test func `what is given up at the closing is no failed request`() async throws {
+    @Test func `does not log a failed request for work abandoned at closing`() async throws {
         let log = MemoryLog()
         let client = try await EngagementClient(
             outbox: .memory,
@@ -45,7 +45,7 @@ private final class MemoryLog: LogHandler {
         try await client.track("e").durable()
         while !log.lines.contains(where: { $0.contains("request") }) { await Task.yield() }
         await client.close()
-        // Time to say more; without it there is as little to hear.
+        // Time for further log lines. A shorter wait could only hide a failure, never cause one.
         try await Task.sleep(for: .milliseconds(100))
         #expect(log.lines.last?.contains("closed") == true)
         #expect(!log.lines.contains { $0.contains("request failed") })
@@ -53,13 +53,13 @@ private final class MemoryLog: LogHandler {
 
     // MARK: Outcomes
 
-    @Test func `every listener hears every ending until the client is closed`() async throws {
+    @Test func `every listener receives every outcome until the client is closed`() async throws {
         let client = try await client()
         let listening = [client.outcomes(), client.outcomes()].map { outcomes in
             Task {
-                var heard: [EndedOperation] = []
-                for await ended in outcomes { heard.append(ended) }
-                return heard
+                var received: [EndedOperation] = []
+                for await ended in outcomes { received.append(ended) }
+                return received
             }
         }
         var ids: [OperationID] = []
@@ -70,20 +70,20 @@ private final class MemoryLog: LogHandler {
         }
         await client.close()
         for task in listening {
-            let heard = await task.value
-            #expect(heard.map(\.id) == ids)
-            #expect(heard.map(\.outcome.term) == [.accepted, .rejected, .accepted])
-            #expect(heard.allSatisfy { $0.provider == "p" && $0.missed == 0 })
+            let received = await task.value
+            #expect(received.map(\.id) == ids)
+            #expect(received.map(\.outcome.term) == [.accepted, .rejected, .accepted])
+            #expect(received.allSatisfy { $0.provider == "p" && $0.missed == 0 })
         }
-        // Who comes later hears nothing, and does not wait for it.
-        for await _ in client.outcomes() { Issue.record("A closed client told of an ending.") }
-        for await _ in client.events() { Issue.record("A closed client told of an event.") }
+        // A later listener receives nothing and does not wait.
+        for await _ in client.outcomes() { Issue.record("A closed client sent an outcome.") }
+        for await _ in client.events() { Issue.record("A closed client sent an event.") }
     }
 
-    @Test func `a reader who is too slow is told how many endings it missed`() async {
+    @Test func `reports the number of missed outcomes to a slow listener`() async {
         let listeners = Listeners<Int>()
         var iterator = listeners.listen(.bufferingOldest(2)).makeAsyncIterator()
-        // Each news is how many were missed just before it.
+        // Each value is the number of values missed just before it.
         for _ in 0..<5 { listeners.tell { $0 } }
         #expect(await [iterator.next(), iterator.next()] == [0, 0])
         listeners.tell { $0 }
@@ -92,7 +92,7 @@ private final class MemoryLog: LogHandler {
         #expect(await iterator.next() == 0)
     }
 
-    @Test func `who stops reading is forgotten`() async {
+    @Test func `removes a listener that stops reading`() async {
         let listeners = Listeners<Int>()
         let (begun, begin) = AsyncStream<Void>.makeStream()
         let stream = listeners.listen()
@@ -109,10 +109,10 @@ private final class MemoryLog: LogHandler {
         #expect(listeners.count == 0)
     }
 
-    @Test func `readers that are cancelled while they are told hold nobody up`() async {
+    @Test func `listeners that are cancelled during a notification block no other`() async {
         let listeners = Listeners<Int>()
         let isOver = Mutex(false)
-        async let told: Void = Task.detached {
+        async let notifying: Void = Task.detached {
             while !isOver.withLock(\.self) { listeners.tell { $0 } }
         }.value
         for _ in 0..<5_000 {
@@ -123,13 +123,13 @@ private final class MemoryLog: LogHandler {
             await reader.value
         }
         isOver.withLock { $0 = true }
-        await told
+        await notifying
         #expect(listeners.count == 0)
     }
 
     // MARK: Logging
 
-    /// A whole session in which every value is marked: a yes, refusals, repeats, an outage, content, a question.
+    /// Runs a session with marked values: accepted requests, refusals, retries, an outage, content and a query.
     private func session(_ log: MemoryLog) async throws {
         let answers: [WireResponse] = [
             WireResponse(
@@ -160,7 +160,7 @@ private final class MemoryLog: LogHandler {
         await client.close()
     }
 
-    @Test func `a log tells of starts, requests, repeats and endings, and of no value`() async throws {
+    @Test func `logs starts, requests, retries and outcomes without values`() async throws {
         let log = MemoryLog()
         try await session(log)
         let text = log.lines.joined(separator: "\n")
@@ -173,14 +173,14 @@ private final class MemoryLog: LogHandler {
         #expect(!text.lowercased().contains("canary"), "\(text)")
     }
 
-    @Test func `a record below the level is not made`() async throws {
+    @Test func `creates no log record below the configured level`() async throws {
         let log = MemoryLog(.notice)
         try await session(log)
         #expect(log.events.allSatisfy { $0.level >= .notice })
         #expect(log.events.contains { $0.message.description == "operation ended" })
     }
 
-    @Test func `a line is one line whatever stands in it`() throws {
+    @Test func `writes any text as one log line`() throws {
         let pipe = Pipe()
         let log = LineLog(.debug, to: pipe.fileHandleForWriting)
         log.log(event: LogEvent(.warning, "provider fails", [.provider("a b\n\"c\""), .endpoint("x"), .count(3)]))

@@ -6,8 +6,8 @@ import Testing
 
 @testable import Patchbay
 
-@Suite("The thread that stores", .endsAtAll) struct LoopExecutorTests {
-    /// What a test and the errands both touch.
+@Suite("The storage thread", .hangTimeLimit) struct LoopExecutorTests {
+    /// State that a test shares with the errands.
     private final class Shared<Value: Sendable>: Sendable {
         let value: Mutex<Value>
         init(_ value: Value) { self.value = Mutex(value) }
@@ -25,21 +25,21 @@ import Testing
         func note(_ number: Int) { done.append(number) }
     }
 
-    @Test func `an errand that is always due keeps no job from its turn`() async {
+    @Test func `runs jobs although an errand is always due`() async {
         let executor = LoopExecutor(label: "test")
         let worker = Worker(executor)
-        let mayGoOn = Shared(true)
+        let mayContinue = Shared(true)
         executor.begin { [weak executor] errand in
-            if mayGoOn.value.withLock(\.self) { executor?.call(errand, at: .now()) }
+            if mayContinue.value.withLock(\.self) { executor?.call(errand, at: .now()) }
         }
         executor.call(.store, at: .now())
         executor.call(.place, at: .now())
         for number in 0..<100 { await worker.note(number) }
-        mayGoOn.value.withLock { $0 = false }
+        mayContinue.value.withLock { $0 = false }
         #expect(await worker.done == Array(0..<100))
     }
 
-    @Test func `what was asked for late is done early when it is asked for again`() async {
+    @Test func `moves an errand forward when it is requested earlier`() async {
         let executor = LoopExecutor(label: "test")
         await withCheckedContinuation { continuation in
             executor.begin { _ in continuation.resume() }
@@ -48,16 +48,14 @@ import Testing
         }
     }
 
-    @Test func `who waits does the errand in place of a thread that rests, and jobs that come meanwhile run behind it`()
-        async
-    {
+    @Test func `a waiting caller runs the errand of an idle thread, and new jobs run after it`() async {
         let executor = LoopExecutor(label: "test")
         let worker = Worker(executor)
         let order = Shared<[String]>([])
         let jobs = Shared<[Task<Void, Never>]>([])
         executor.begin { [weak worker] errand in
             guard let worker else { return }
-            // The errand is isolated to the actor, whichever thread does it.
+            // The errand is isolated to the actor on any thread.
             worker.assumeIsolated { $0.done.append(0) }
             guard errand == .store else { return }
             let job = Task {
@@ -65,11 +63,11 @@ import Testing
                 order.value.withLock { $0.append("job") }
             }
             jobs.value.withLock { $0.append(job) }
-            // Time enough for the job to come in between, if it could.
+            // Gives the job time to run in between, if it could.
             Thread.sleep(forTimeInterval: 0.02)
             order.value.withLock { $0.append("errand") }
         }
-        // Before a thread was ever needed, and while one stays behind its work.
+        // Before a thread exists, and while one is idle after its work.
         for _ in 0..<5 {
             while !executor.doNow(.store) { await Task.yield() }
             for job in jobs.value.withLock(\.self) { await job.value }
@@ -78,7 +76,7 @@ import Testing
         #expect(await worker.done == (0..<5).flatMap { _ in [0, 1] })
     }
 
-    @Test func `nobody does an errand in place of a thread that is at work, or has other work to do`() async {
+    @Test func `a caller runs no errand while the thread is busy or has other work`() async {
         let executor = LoopExecutor(label: "test")
         let (isAtWork, mayEnd) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
         let count = Shared(0)
@@ -103,7 +101,7 @@ import Testing
         #expect(count.value.withLock(\.self) == 3)
     }
 
-    @Test func `what was asked for while an errand was lent is done by the thread`() async {
+    @Test func `the thread runs an errand that was requested while a caller ran another`() async {
         let executor = LoopExecutor(label: "test")
         await withCheckedContinuation { continuation in
             executor.begin { [weak executor] errand in
@@ -116,7 +114,7 @@ import Testing
         }
     }
 
-    @Test func `an executor that nobody holds goes, with what was to be done later`() async {
+    @Test func `releases an unreferenced executor with its scheduled errands`() async {
         weak var gone: LoopExecutor?
         do {
             let executor = LoopExecutor(label: "test")
@@ -143,13 +141,13 @@ private func entry(_ id: OperationID) -> CaptureBuffer.Entry {
     )
 }
 
-@Suite("Captures that are stored") struct CaptureBufferTests {
+@Suite("The capture buffer") struct CaptureBufferTests {
     private func taken(_ count: Int, from buffer: CaptureBuffer) throws -> [CaptureBuffer.Entry] {
         for number in 0..<count { _ = try buffer.append(entry(OperationID(rawValue: "\(number)"))) }
         return buffer.take()
     }
 
-    @Test func `they are freed in pieces, and whoever waits has a turn between them`() throws {
+    @Test func `frees stored captures in parts with turns for other work`() throws {
         let buffer = CaptureBuffer()
         var stored = try taken(200, from: buffer)
         weak let first = stored[0].receipt
@@ -166,7 +164,7 @@ private func entry(_ id: OperationID) -> CaptureBuffer.Entry {
         #expect(first == nil)
     }
 
-    @Test func `somebody is called to free them once, and whoever stores does it where they are very many`() throws {
+    @Test func `requests the freeing once, and at once for very many captures`() throws {
         let buffer = CaptureBuffer()
         func keep(_ count: Int) throws {
             var stored = try taken(count, from: buffer)
@@ -187,8 +185,8 @@ private func entry(_ id: OperationID) -> CaptureBuffer.Entry {
     }
 }
 
-@Suite("Receipts that are held") struct ReceiptBookTests {
-    @Test func `a receipt that its caller let go of is not kept`() throws {
+@Suite("The receipt book") struct ReceiptBookTests {
+    @Test func `releases a receipt that its caller no longer references`() throws {
         let book = ReceiptBook()
         var entries = [entry("held"), entry("forgotten")]
         let held = entries[0].receipt
@@ -199,8 +197,8 @@ private func entry(_ id: OperationID) -> CaptureBuffer.Entry {
     }
 }
 
-@Suite("Ids that the machine makes") struct MadeIDTests {
-    @Test func `a UUID's text has its bits in order`() {
+@Suite("Ids of the system host") struct MadeIDTests {
+    @Test func `formats a UUID from its bits in order`() {
         #expect(SystemHost.uuid(0x0123_4567_89AB_CDEF, 0xFEDC_BA98_7654_3210) == "01234567-89ab-cdef-fedc-ba9876543210")
         #expect(SystemHost.uuid(0, .max) == "00000000-0000-0000-ffff-ffffffffffff")
     }

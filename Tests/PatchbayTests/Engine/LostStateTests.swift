@@ -6,16 +6,16 @@ import PatchbayOutbox
 import PatchbaySimulation
 import Testing
 
-/// What a person allows, where the state that held it is lost.
+/// Consent decisions whose stored state is lost.
 @Suite("Lost states") struct LostStateTests {
-    /// How a state gets lost.
-    enum Loss: CaseIterable, Sendable { case damaged, unreadable, thrownAway }
+    /// A way to lose a state.
+    enum Loss: CaseIterable, Sendable { case damaged, unreadable, deleted }
 
     private func lose(_ loss: Loss, in world: VirtualWorld) throws {
         switch loss {
         case .damaged: try world.store.connection.run("UPDATE snapshot SET body = x'00'")
         case .unreadable: try world.store.state.setSnapshot(subject: "installation-1", body: [0x5B])
-        case .thrownAway: try world.store.connection.run("DELETE FROM snapshot")
+        case .deleted: try world.store.connection.run("DELETE FROM snapshot")
         }
         world.store.noteForeignCommit()
     }
@@ -26,8 +26,8 @@ import Testing
         return world
     }
 
-    /// What becomes of an action now: the code of its end, or its term.
-    private func fate(_ action: Action, in world: VirtualWorld) throws -> String? {
+    /// Captures an action and returns the finding code of its outcome, or its outcome status.
+    private func outcomeCode(_ action: Action, in world: VirtualWorld) throws -> String? {
         let operation = try world.capture(action)
         try world.advance(by: .seconds(1))
         let outcome = world.outcome(of: operation.id, on: "p")
@@ -35,66 +35,66 @@ import Testing
     }
 
     @Test(arguments: Loss.allCases, [false, true])
-    func `a no outlives the state that held it`(loss: Loss, isRestarted: Bool) throws {
+    func `keeps a denial when its state is lost`(loss: Loss, isRestarted: Bool) throws {
         let world = try world()
-        try say(.tracking, .denied, in: world)
+        try setConsent(.tracking, .denied, in: world)
         try world.capture(.set("tier", "gold"))
         #expect(try world.drain())
         try lose(loss, in: world)
         if isRestarted { try world.restart() }
-        #expect(try fate(.event("after"), in: world) == "engine.consent.denied")
+        #expect(try outcomeCode(.event("after"), in: world) == "engine.consent.denied")
         #expect(try world.snapshot()?.consents == [Consent(purpose: .tracking, state: .denied)])
-        #expect(try fate(.set("tier", "silver"), in: world) == "accepted")
-        try say(.tracking, .granted, in: world)
-        #expect(try fate(.event("later"), in: world) == "accepted")
+        #expect(try outcomeCode(.set("tier", "silver"), in: world) == "accepted")
+        try setConsent(.tracking, .granted, in: world)
+        #expect(try outcomeCode(.event("later"), in: world) == "accepted")
         try world.expectSound()
     }
 
     @Test(arguments: Loss.allCases)
-    func `a yes is asked for again, because nobody knows any more who said it`(loss: Loss) throws {
+    func `requires a new opt-in after its state is lost`(loss: Loss) throws {
         let world = try world([.tracking])
-        try say(.tracking, .granted, in: world)
+        try setConsent(.tracking, .granted, in: world)
         #expect(try world.drain())
         try lose(loss, in: world)
-        #expect(try fate(.event("after"), in: world) == nil)
+        #expect(try outcomeCode(.event("after"), in: world) == nil)
         #expect(try world.account("p").held == ["consent.tracking": 1])
     }
 
-    @Test func `a no that was taken back, or erased, is none for a lost state`() throws {
+    @Test func `does not restore a withdrawn or erased denial after a lost state`() throws {
         for isErased in [false, true] {
             let world = try world()
-            try say(.tracking, .push, .denied, in: world)
-            try say(.tracking, .denied, in: world)
+            try setConsent(.tracking, .push, .denied, in: world)
+            try setConsent(.tracking, .denied, in: world)
             if isErased {
                 try world.capture(.erase)
             } else {
-                try say(.tracking, .push, .granted, in: world)
-                try say(.tracking, .granted, in: world)
+                try setConsent(.tracking, .push, .granted, in: world)
+                try setConsent(.tracking, .granted, in: world)
             }
             #expect(try world.drain())
-            try lose(.thrownAway, in: world)
-            #expect(try fate(.event("after"), in: world) == "accepted")
+            try lose(.deleted, in: world)
+            #expect(try outcomeCode(.event("after"), in: world) == "accepted")
             #expect(try world.snapshot()?.consents == [])
         }
     }
 
-    @Test func `a channel follows the word for every channel where it has none of its own`() throws {
+    @Test func `a channel without its own decision follows the one for all channels`() throws {
         let texts = Action.changeSubscription(Subscription(channel: .sms, state: .subscribed))
         let world = try world()
-        try say(.messaging, .sms, .granted, in: world)
-        try say(.messaging, .denied, in: world)
-        try lose(.thrownAway, in: world)
-        #expect(try fate(texts, in: world) == "engine.consent.denied")
-        try say(.messaging, .granted, in: world)
-        #expect(try fate(texts, in: world) == "accepted")
-        try say(.messaging, .sms, .denied, in: world)
-        try lose(.thrownAway, in: world)
-        #expect(try fate(texts, in: world) == "engine.consent.denied")
+        try setConsent(.messaging, .sms, .granted, in: world)
+        try setConsent(.messaging, .denied, in: world)
+        try lose(.deleted, in: world)
+        #expect(try outcomeCode(texts, in: world) == "engine.consent.denied")
+        try setConsent(.messaging, .granted, in: world)
+        #expect(try outcomeCode(texts, in: world) == "accepted")
+        try setConsent(.messaging, .sms, .denied, in: world)
+        try lose(.deleted, in: world)
+        #expect(try outcomeCode(texts, in: world) == "engine.consent.denied")
         let mails = Action.changeSubscription(Subscription(channel: .email, state: .subscribed))
-        #expect(try fate(mails, in: world) == "accepted")
+        #expect(try outcomeCode(mails, in: world) == "accepted")
     }
 
-    @Test func `a no outlives a recovery of the file that throws its state away`() async throws {
+    @Test func `keeps a denial when a recovery discards its state`() async throws {
         let folder = TemporaryFolder()
         func client(_ transport: ScriptedTransport) async throws -> EngagementClient {
             try await EngagementClient(
@@ -115,7 +115,7 @@ import Testing
         let url = URL(filePath: folder.outbox)
         var bytes = try Data(contentsOf: url)
         for place in 0..<16 { bytes[place] = 0x5A }
-        for ending in ["-wal", "-shm"] { try? FileManager.default.removeItem(atPath: folder.outbox + ending) }
+        for suffix in ["-wal", "-shm"] { try? FileManager.default.removeItem(atPath: folder.outbox + suffix) }
         try bytes.write(to: url)
         let transport = ScriptedTransport()
         let second = try await client(transport)

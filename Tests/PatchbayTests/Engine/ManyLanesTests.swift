@@ -7,7 +7,7 @@ import Testing
 
 @testable import Patchbay
 
-@Suite("Lanes without number") struct ManyLanesTests {
+@Suite("Many lanes") struct ManyLanesTests {
     private let folder = TemporaryFolder()
 
     private static let count = 400
@@ -23,14 +23,14 @@ import Testing
         }
     }
 
-    private func agrees(_ world: VirtualWorld) throws {
+    private func expectAgreement(_ world: VirtualWorld) throws {
         let account = try world.account("p")
         #expect(account.total("accepted") == Self.count)
         #expect(account.balances)
         #expect(Set(world.sentOperations).count == Self.count)
     }
 
-    @Test func `every lane is served at a start, once, and few are held`() throws {
+    @Test func `serves every lane once at a start and keeps few lanes in memory`() throws {
         let path = folder.outbox
         let world = try VirtualWorld()
         func engine() throws -> Engine {
@@ -59,7 +59,7 @@ import Testing
         #expect(try engine.store.operations.pendingCount(provider: "p") == 0)
     }
 
-    @Test func `lanes that wait for a retry rest, are waited for with their reasons, and come back in time`() throws {
+    @Test func `retries each of many waiting lanes after its interval`() throws {
         let world = try VirtualWorld()
         var answers = 0
         world.network = { _ in
@@ -69,7 +69,7 @@ import Testing
         try world.start(.probe())
         try world.capture(events(world))
         #expect(try world.drain())
-        try agrees(world)
+        try expectAgreement(world)
         #expect(world.sent.count == 2 * Self.count)
         var first: [String: Instant] = [:]
         for sent in world.sent {
@@ -78,7 +78,7 @@ import Testing
         }
     }
 
-    @Test func `a wake reaches lanes that rest, and a capture shortens no interval`() throws {
+    @Test func `a wake reaches resting lanes, and a capture does not shorten their intervals`() throws {
         let world = try VirtualWorld()
         var isDown = true
         // A status that no breaker opens for: each lane keeps its own policy.
@@ -100,7 +100,7 @@ import Testing
         #expect(world.sent.count == 2 * Self.count + 1)
     }
 
-    @Test func `resting lanes keep when they are due and why they wait, in a table that does not only grow`() throws {
+    @Test func `resting lanes keep their due instants and reasons and are removed when taken`() throws {
         var lanes = RestingLanes()
         var random = SplitMix(state: 3)
         var model: [String: Instant] = [:]
@@ -124,7 +124,7 @@ import Testing
         #expect(model.isEmpty && lanes.isEmpty)
     }
 
-    @Test func `what another process committed is seen before anything is made of kept memory`() throws {
+    @Test func `reads commits of another process before using kept memory`() throws {
         let path = folder.outbox
         func engine(_ name: String) throws -> Engine {
             try Engine(

@@ -7,7 +7,7 @@ import PatchbaySimulation
 import Testing
 
 @Suite("Slots, maintenance requests and shared memory") struct EngineObligationSlots {
-    @Test func `a maintenance request is done by one lane for all (E4)`() throws {
+    @Test func `one lane sends a maintenance request for all lanes (E4)`() throws {
         let world = try VirtualWorld()
         world.network = { sent in sent.request.url.hasSuffix("/token") ? .says(["token": "t"]) : .status(200) }
         try world.start(.pool { $0.needsToken = true })
@@ -18,7 +18,7 @@ import Testing
         #expect(world.sent.count == 4)
     }
 
-    @Test func `no more requests than slots, and no lane is starved (E4)`() throws {
+    @Test func `sends no more requests than slots and starves no lane (E4)`() throws {
         let world = try VirtualWorld()
         try world.start(.pool())
         let subjects: [Subject] = ["a", "b", "c", "d", "e"]
@@ -40,7 +40,7 @@ import Testing
         }
     }
 
-    @Test func `interpretation sees the newest memory (E5)`() throws {
+    @Test func `interprets a reply with the newest memory (E5)`() throws {
         let world = try VirtualWorld()
         try world.start(.pool())
         for subject: Subject in ["a", "b"] { try world.capture(.event("e"), subject: subject) }
@@ -48,7 +48,7 @@ import Testing
         #expect(try world.memory(of: "p") == ["": #"{"requests":2,"token":""}"#])
     }
 
-    @Test func `what gets through does not cut short the wait of its neighbour (E9)`() throws {
+    @Test func `an accepted operation does not shorten the wait of another in its batch (E9)`() throws {
         let world = try VirtualWorld()
         world.network = { $0.number == 1 ? .says(["verdicts": ["a": "retry 60000"]]) : .status(200) }
         try world.start(
@@ -71,8 +71,7 @@ import Testing
         #expect(world.sentBodies == ["a,b", "a"])
     }
 
-    @Test func `a follow-up goes to its own provider, at the end of its queue, and is counted as created (E18)`() throws
-    {
+    @Test func `a follow-up joins the end of its provider's queue and counts as created (E18)`() throws {
         let world = try VirtualWorld()
         world.network = { $0.provider == "p" && $0.number < 3 ? .says(["followUp": "a"]) : .status(200) }
         var plan = RoutingPlan.pool()
@@ -89,7 +88,7 @@ import Testing
         for account in try world.accounts() { #expect(account.balances) }
     }
 
-    @Test func `a follow-up at a provider that was left waits for no consent`() throws {
+    @Test func `drops a follow-up at a removed provider instead of holding it for consent`() throws {
         let world = try VirtualWorld()
         world.network = { _ in .status(503) }
         var plan = RoutingPlan.pool()
@@ -108,7 +107,7 @@ import Testing
 }
 
 @Suite("Windows, waits and wakes") struct EngineObligationWindows {
-    @Test func `3,000 operations that wait hide nobody (E7)`() throws {
+    @Test func `3,000 waiting operations hide no later operation (E7)`() throws {
         let world = try VirtualWorld()
         world.network = { sent in sent.request[header: "Operation"] == "first" ? .status(500) : .status(200) }
         try world.start(.probe { $0.courtesy = 0 })
@@ -128,7 +127,7 @@ import Testing
         #expect(try world.account("p").pending == 3000)
     }
 
-    @Test func `an explicit group is not cut (E7)`() throws {
+    @Test func `does not split an explicit group (E7)`() throws {
         let world = try VirtualWorld()
         world.network = { _ in .status(500) }
         try world.start(.pool { $0.batch = 100 })
@@ -156,7 +155,7 @@ import Testing
         #expect(try world.drain())
     }
 
-    @Test func `wakes by capture are joined to one a second while the vendor fails, and none is lost (E6)`() throws {
+    @Test func `combines wakes by captures to one per second while the vendor fails (E6)`() throws {
         let world = try VirtualWorld()
         world.network = { _ in .status(400) }
         try world.start(.pool { $0.suffix = "" })
@@ -178,7 +177,7 @@ import Testing
         #expect(world.sent.count == 3)
     }
 
-    @Test func `a flush with nothing to send does not hurry what comes later`() throws {
+    @Test func `a flush without operations does not send later operations early`() throws {
         let world = try VirtualWorld()
         try world.start(.probe { $0.courtesy = 1000 })
         try world.capture(.event("a"))
@@ -190,7 +189,7 @@ import Testing
         #expect(try world.drain())
     }
 
-    @Test func `a timed block of another queue survives a restart with a request in mid-flight (E3, E9)`() throws {
+    @Test func `a closed queue stays closed over a restart with a request in flight (E3, E9)`() throws {
         let world = try VirtualWorld()
         world.network = { $0.number == 1 ? .says(["otherwise": "retry 3600000"]) : .silence }
         try world.start(.pool { $0.isJournaled = true })
@@ -206,28 +205,28 @@ import Testing
         #expect(world.sentBodies.dropFirst(2).contains("paced"))
     }
 
-    @Test func `a question ends at its deadline even if the adapter waits for ever (E11)`() throws {
+    @Test func `a query ends at its deadline even if the adapter waits indefinitely (E11)`() throws {
         let world = try VirtualWorld()
-        try world.start(.pool { $0.waitsForEver = true })
-        try world.read(question("q", world), from: "p", timeout: .seconds(5))
+        try world.start(.pool { $0.waitsIndefinitely = true })
+        try world.read(query("q", world), from: "p", timeout: .seconds(5))
         try world.advance(by: .seconds(4))
         #expect(world.outcome(of: "q", on: "p") == nil)
         try world.advance(by: .seconds(2))
         #expect(world.outcome(of: "q", on: "p")?.finding?.code == "engine.read.deadline")
     }
 
-    @Test func `a question in flight ends at its deadline too (E11)`() throws {
+    @Test func `a query in flight ends at its deadline (E11)`() throws {
         let world = try VirtualWorld()
         world.network = { _ in .silence }
         try world.start(.pool())
-        try world.read(question("q", world), from: "p", timeout: .seconds(5))
+        try world.read(query("q", world), from: "p", timeout: .seconds(5))
         try world.advance(by: .seconds(6))
         #expect(world.outcome(of: "q", on: "p")?.finding?.code == "engine.read.deadline")
         try world.advance(by: .seconds(120))
         #expect(world.sent.count == 1)
     }
 
-    private func question(_ id: OperationID, _ world: VirtualWorld) -> EngagementOperation {
+    private func query(_ id: OperationID, _ world: VirtualWorld) -> EngagementOperation {
         EngagementOperation(
             id: id,
             subject: "installation-1",
@@ -237,8 +236,8 @@ import Testing
     }
 }
 
-@Suite("Adapters at fault") struct EngineObligationFaults {
-    @Test func `64 exchanges that end nothing and wait for nothing suspend the provider (E10)`() throws {
+@Suite("Suspension of faulty adapters") struct EngineObligationFaults {
+    @Test func `suspends the provider after 64 exchanges without an outcome or a wait (E10)`() throws {
         let world = try VirtualWorld()
         world.network = { _ in .says(["otherwise": "begun"]) }
         try world.start(.pool())
@@ -249,7 +248,7 @@ import Testing
         #expect(try world.account("p").pending == 1)
     }
 
-    @Test func `a maintenance request that teaches nothing suspends the provider (E10)`() throws {
+    @Test func `suspends the provider after a maintenance request that changes nothing (E10)`() throws {
         let world = try VirtualWorld()
         world.network = { _ in .says(["token": ""]) }
         try world.start(.pool { $0.needsToken = true })
@@ -259,7 +258,7 @@ import Testing
         #expect(try world.suspended("p")?.code == "engine.adapter.loops")
     }
 
-    @Test func `a plan that names an unknown suspends the provider (E10)`() throws {
+    @Test func `suspends the provider when a plan names an unknown operation (E10)`() throws {
         let world = try VirtualWorld()
         try world.start(.pool { $0.settlesUnknownOperation = true })
         try world.capture(.event("a"))
@@ -267,7 +266,7 @@ import Testing
         #expect(try world.account("p").pending == 1)
     }
 
-    @Test func `a request that must not leave suspends the provider, and is not made again and again (E10)`() throws {
+    @Test func `suspends the provider after one request that must not be sent (E10)`() throws {
         let world = try VirtualWorld()
         world.network = { _ in .outcome(.failed(TransportFailure(WireFault.climbingURL))) }
         try world.start(.pool())
@@ -278,7 +277,7 @@ import Testing
         #expect(try world.account("p").pending == 1)
     }
 
-    @Test(arguments: WireFault.allCases) func `a transport whose word is that of a fault suspends nobody`(
+    @Test(arguments: WireFault.allCases) func `suspends no provider for a transport code that equals a wire fault`(
         _ fault: WireFault
     ) throws {
         let world = try VirtualWorld()
@@ -292,7 +291,7 @@ import Testing
         #expect(try world.account("p").pending == 0)
     }
 
-    @Test func `captures open no queue that a failed attempt has closed until an instant`() throws {
+    @Test func `a capture does not open a queue that is closed until an instant`() throws {
         let world = try VirtualWorld()
         world.network = { _ in .outcome(.replied(WireResponse(500))) }
         try world.start(.probe())
@@ -308,7 +307,7 @@ import Testing
         #expect(world.sent.count == 2)
     }
 
-    @Test func `lanes that wait for the same are one wait; of many waits the oldest are listed`() throws {
+    @Test func `combines lanes with the same reason into one wait and lists the oldest waits`() throws {
         let world = try VirtualWorld()
         try world.start(.probe { $0.courtesy = 3_600_000 })
         for number in 0..<20 { try world.capture(.event("e"), subject: Subject(rawValue: "s-\(number)")) }
@@ -322,7 +321,7 @@ import Testing
         #expect(account.json["otherWaits"]?.integer == 12)
     }
 
-    @Test func `a verdict for an unknown suspends the provider; the others hold (E10)`() throws {
+    @Test func `suspends the provider for a verdict on an unknown operation and applies the others (E10)`() throws {
         let world = try VirtualWorld()
         world.network = { _ in .says(["unknown": true]) }
         try world.start(.pool())
@@ -332,7 +331,7 @@ import Testing
         #expect(try world.account("p").total("accepted") == 1)
     }
 
-    @Test func `many operations that need no request are no circle (E10)`() throws {
+    @Test func `does not count many operations without a request as a loop (E10)`() throws {
         let world = try VirtualWorld()
         try world.start(.probe { $0.suppresses = true })
         try world.capture(.set("tier", "gold"))
@@ -361,7 +360,7 @@ import Testing
         world.network = { _ in .status(200) }
     }
 
-    @Test func `older state is upgraded, and placed again (E15)`() throws {
+    @Test func `upgrades older state and routes its operations again (E15)`() throws {
         let world = try VirtualWorld()
         try begun(world)
         try world.restart(.versioned(SecondVersion.self))
@@ -371,7 +370,7 @@ import Testing
         #expect(try world.account("p").balances)
     }
 
-    @Test func `newer state is kept as it is, however often it is tried (E15)`() throws {
+    @Test func `keeps newer state unchanged and suspends the provider (E15)`() throws {
         let world = try VirtualWorld()
         try begun(world)
         try world.restart(.versioned(SecondVersion.self))
@@ -389,7 +388,7 @@ import Testing
         #expect(try world.drain())
     }
 
-    @Test func `state that can't be upgraded is kept as it is (E15)`() throws {
+    @Test func `keeps state that cannot be upgraded and suspends the provider (E15)`() throws {
         let world = try VirtualWorld()
         try begun(world)
         let memory = try world.memory(of: "p")
@@ -404,7 +403,7 @@ import Testing
         #expect(try world.drain())
     }
 
-    @Test func `memory that can't be read is never planned with, nor written over (E15)`() throws {
+    @Test func `neither uses nor overwrites unreadable memory (E15)`() throws {
         let world = try VirtualWorld()
         try world.start(.pool())
         try world.store.state.setMemory(provider: "p", lane: "", version: 1, body: Array(#"{"token":7}"#.utf8))
@@ -420,7 +419,7 @@ import Testing
         #expect(try world.drain())
     }
 
-    @Test func `a step that can't be read stops the provider and stays (E15)`() throws {
+    @Test func `keeps an unreadable step and suspends the provider (E15)`() throws {
         let world = try VirtualWorld()
         world.network = { $0.number == 1 ? .says(["otherwise": "begun"]) : .silence }
         try world.start(.pool())
@@ -434,7 +433,7 @@ import Testing
         #expect(try world.store.queues.list(provider: "p", limit: 1).first?.step == [0x37])
     }
 
-    @Test func `changed settings place again what is pending (E15)`() throws {
+    @Test func `changed settings route pending operations again (E15)`() throws {
         let world = try VirtualWorld()
         world.network = { _ in .status(500) }
         try world.start(.pool(digest: "1"))
@@ -442,7 +441,7 @@ import Testing
         world.network = { _ in .status(200) }
         try world.restart(
             .pool(digest: "2") {
-                $0.suffix = "-2"; $0.waitsForEver = true
+                $0.suffix = "-2"; $0.waitsIndefinitely = true
             }
         )
         #expect(try world.store.queues.list(provider: "p", limit: 9).map(\.queue) == ["main-2"])
@@ -453,7 +452,7 @@ import Testing
 }
 
 @Suite("Changed settings of a provider that is only drained") struct EngineObligationDraining {
-    @Test func `changed settings place again what is drained (E15)`() throws {
+    @Test func `changed settings route the operations of a drained provider again (E15)`() throws {
         let world = try VirtualWorld()
         world.network = { _ in .status(500) }
         try world.start(.pool(digest: "1"))
@@ -477,7 +476,7 @@ import Testing
     }
 
     @Test(arguments: [false, true])
-    func `an answer after the lease was lost changes nothing, and delivery goes on when it is back (E16)`(
+    func `ignores a reply after the lease was lost and resumes delivery with the lease (E16)`(
         journaled: Bool
     ) throws {
         let world = try VirtualWorld()
@@ -490,43 +489,43 @@ import Testing
         #expect(try world.memory(of: "p") == [:])
         #expect(try world.store.state.journal(provider: "p").count == (journaled ? 1 : 0))
         try world.store.lease.release(owner: "another", epoch: epoch)
-        try world.keepHouse()
+        try world.performMaintenance()
         #expect(try world.drain())
         #expect(world.sent.count == 2)
         #expect(try world.memory(of: "p") == ["": #"{"requests":1,"token":""}"#])
     }
 
-    @Test func `an answer that comes after the loss was noticed leaves no lane stuck (E16)`() throws {
+    @Test func `a reply after a lost lease leaves no lane blocked (E16)`() throws {
         let world = try VirtualWorld()
         try world.start(.pool())
         try world.capture(.event("a"))
         let epoch = try takeOver(world)
-        try world.keepHouse()
+        try world.performMaintenance()
         try world.advance(by: .seconds(1))
         try world.store.lease.release(owner: "another", epoch: epoch)
-        try world.keepHouse()
+        try world.performMaintenance()
         #expect(try world.drain())
         #expect(try world.account("p").balances)
     }
 
     @Test(arguments: [Duration.seconds(29), .seconds(31)])
-    func `who overslept its time asks before it sends, where nothing is journaled (E16)`(asleep: Duration) throws {
+    func `a process checks an expired lease before it sends without a journal (E16)`(asleep: Duration) throws {
         let world = try VirtualWorld()
         try world.start(.pool())
         let epoch = try takeOver(world)
         world.host.advance(by: asleep)
         try world.capture(.event("a"))
-        // Within its time nobody lets another live process take over: it need not ask.
+        // During its lease no other live process can take over, so it need not check the lease.
         #expect(world.sent.isEmpty == (asleep > .seconds(30)))
         try world.store.lease.release(owner: "another", epoch: epoch)
         // One look finds that it is lost, if that is not known yet; the next takes it back.
-        try world.keepHouse()
-        try world.keepHouse()
+        try world.performMaintenance()
+        try world.performMaintenance()
         #expect(try world.drain())
         #expect(try world.account("p").balances)
     }
 
-    @Test func `a fenced process writes no journal (E16)`() throws {
+    @Test func `a process without the lease writes no journal (E16)`() throws {
         let world = try VirtualWorld()
         try world.start(.pool { $0.isJournaled = true })
         _ = try takeOver(world)
@@ -535,19 +534,19 @@ import Testing
         #expect(try world.store.state.journal(provider: "p").isEmpty)
     }
 
-    @Test func `a question to a process that does not deliver ends at its deadline (E11)`() throws {
+    @Test func `a query in a process that does not deliver ends at its deadline (E11)`() throws {
         let world = try VirtualWorld()
         try world.start(.pool())
         _ = try takeOver(world)
         try world.capture(.event("a"))
         try world.advance(by: .seconds(1))
-        let question = EngagementOperation(
+        let query = EngagementOperation(
             id: "q",
             subject: "s",
             capturedAt: world.host.date(),
             action: .readBack(ReadRequest("status"))
         )
-        try world.read(question, from: "p", timeout: .seconds(5))
+        try world.read(query, from: "p", timeout: .seconds(5))
         try world.advance(by: .seconds(6))
         #expect(world.outcome(of: "q", on: "p")?.finding?.code == "engine.read.deadline")
     }

@@ -6,7 +6,7 @@ import PatchbayOutbox
 import PatchbaySimulation
 import Testing
 
-@Suite("The outbox's bounds") struct OutboxBoundsTests {
+@Suite("Outbox limits") struct OutboxBoundsTests {
     private let folder = TemporaryFolder()
 
     private func world(_ limits: OutboxLimits, _ plan: RoutingPlan = .probe { $0.courtesy = 1_000_000_000 }) throws
@@ -22,12 +22,12 @@ import Testing
         try world.store.queues.list(provider: provider, limit: 10_000).map(\.operation.id)
     }
 
-    private func agrees(_ world: VirtualWorld) throws {
+    private func expectAgreement(_ world: VirtualWorld) throws {
         for account in try world.accounts() { #expect(account.balances) }
         #expect(try world.store.maintenance.verify().faults == [])
     }
 
-    @Test func `beyond the number the oldest events go, accounted and told, and state stays`() throws {
+    @Test func `drops and reports the oldest events over the limit and keeps state`() throws {
         let world = try world(OutboxLimits(operations: 5))
         let state = try world.capture(.set("tier", "gold"))
         let events = try (0..<6).map { try world.capture(.event("e\($0)")) }
@@ -38,10 +38,10 @@ import Testing
             #expect(outcome?.finding?.code == "engine.outbox.full")
         }
         #expect(try world.account("p").lines["dropped"] == ["engine.outbox.full": 2])
-        try agrees(world)
+        try expectAgreement(world)
     }
 
-    @Test func `beyond the bytes the oldest events go`() throws {
+    @Test func `drops the oldest events over the byte limit`() throws {
         let world = try world(OutboxLimits(bytes: 10_000))
         let attributes: [AttributeName: AttributeValue] = ["text": .string(String(repeating: "x", count: 1_000))]
         for number in 0..<20 { try world.capture(.track(.custom(name: "e\(number)", attributes: attributes))) }
@@ -49,28 +49,27 @@ import Testing
         #expect(usage.size <= 10_000)
         #expect(usage.operations >= 5)
         #expect(try world.account("p").total("dropped") == 20 - Int(usage.operations))
-        try agrees(world)
+        try expectAgreement(world)
     }
 
-    @Test func `what waits too long goes at the next look, and what does not track stays`() throws {
+    @Test func `drops expired events and keeps other operations`() throws {
         let world = try world(OutboxLimits(age: .seconds(3_600)))
         let state = try world.capture(.set("tier", "gold"))
         let old = try world.capture(.event("old"))
         try world.advance(by: .seconds(3_000))
         let young = try world.capture(.event("young"))
         try world.advance(by: .seconds(1_000))
-        try world.keepHouse()
+        try world.performMaintenance()
         #expect(world.outcome(of: old.id, on: "p")?.finding?.code == "engine.outbox.aged")
         #expect(try pending(world) == [state, young].map(\.id.rawValue))
         try world.advance(by: .seconds(3_000))
         let last = try world.capture(.event("last"))
         #expect(world.outcome(of: young.id, on: "p")?.term == .dropped)
         #expect(try pending(world) == [state, last].map(\.id.rawValue))
-        try agrees(world)
+        try expectAgreement(world)
     }
 
-    @Test func `without an event to drop, events are dropped as they come, state is refused, and a no is taken`() throws
-    {
+    @Test func `a full outbox without old events drops new events, refuses state and accepts a denial`() throws {
         let world = try world(
             OutboxLimits(operations: 3),
             .probe(requiredConsent: [.messaging]) { $0.courtesy = 1 << 40 }
@@ -87,10 +86,10 @@ import Testing
         #expect(try pending(world).count == 4)
         try world.capture(.erase)
         #expect(try pending(world).count == 1)
-        try agrees(world)
+        try expectAgreement(world)
     }
 
-    @Test func `what is begun, in flight or journaled stays, and what stands behind it goes`() throws {
+    @Test func `drops no operation that is started, in flight or journaled`() throws {
         for isJournaled in [false, true] {
             let world = try VirtualWorld()
             world.limits = OutboxLimits(operations: 2)
@@ -100,11 +99,11 @@ import Testing
             #expect(try pending(world) == [events[0], events[4]].map(\.id.rawValue))
             #expect(try world.drain())
             #expect(world.outcome(of: events[0].id, on: "p")?.term == .accepted)
-            try agrees(world)
+            try expectAgreement(world)
         }
     }
 
-    @Test func `a group goes whole or not at all`() throws {
+    @Test func `drops a group completely or not at all`() throws {
         let world = try world(OutboxLimits(operations: 5))
         func event(_ id: OperationID, _ group: String?, _ action: Action = .event("e")) -> EngagementOperation {
             EngagementOperation(id: id, subject: "s", group: group, capturedAt: world.host.date(), action: action)
@@ -112,14 +111,13 @@ import Testing
         try world.capture(event("a1", "a"), event("a2", "a", .set("tier", "gold")), event("b1", "b"))
         try world.capture(event("x", nil), event("b2", "b"))
         try world.capture(event("y", nil))
-        // The first group holds state and stays; the second goes, although its members stand apart.
+        // The first group contains state and stays. The second is dropped, although its members are not adjacent.
         #expect(try pending(world) == ["a1", "a2", "x", "y"])
         #expect(try world.account("p").total("dropped") == 2)
-        try agrees(world)
+        try expectAgreement(world)
     }
 
-    @Test func `an event that one provider has had is dropped for the other, and one in flight anywhere stays`() throws
-    {
+    @Test func `drops an old event for one provider and keeps the event in flight at another`() throws {
         let world = try VirtualWorld()
         world.limits = OutboxLimits(operations: 1)
         let other = RoutingPlan.probe("q") { $0.courtesy = 1 << 40 }.providers
@@ -130,10 +128,10 @@ import Testing
         let second = try world.capture(.event("second"))
         #expect(world.outcome(of: first.id, on: "q")?.term == .dropped)
         #expect(try pending(world) == [second.id.rawValue])
-        try agrees(world)
+        try expectAgreement(world)
     }
 
-    @Test func `a process that does not deliver drops of its own events alone`() throws {
+    @Test func `a process that does not deliver drops only its own events`() throws {
         let path = folder.outbox
         func engine(_ name: String) throws -> Engine {
             try Engine(
@@ -158,7 +156,7 @@ import Testing
         #expect(try other.store.maintenance.verify().faults == [])
     }
 
-    @Test func `a refused transaction leaves everything as it was, and rejects that are forgotten are told`() throws {
+    @Test func `reports rejects that are removed over the limit`() throws {
         let world = try VirtualWorld()
         world.limits = OutboxLimits(operations: 2, rejects: 1)
         world.network = { _ in .status(422) }
@@ -168,7 +166,7 @@ import Testing
         try world.capture(.event("b"))
         #expect(try world.drain())
         #expect(try world.store.rejects.count() == 1)
-        let noticed = world.told.filter {
+        let noticed = world.reportedEvents.filter {
             if case .noticed("p", let finding) = $0.event {
                 finding.code == "engine.outbox.rejectsForgotten"
             } else {
@@ -176,6 +174,6 @@ import Testing
             }
         }
         #expect(noticed.count == 1)
-        try agrees(world)
+        try expectAgreement(world)
     }
 }

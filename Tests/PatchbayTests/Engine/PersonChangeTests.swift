@@ -5,7 +5,7 @@ import PatchbayOutbox
 import PatchbaySimulation
 import Testing
 
-/// Operations that wait while the person changes: where a switch and a replay put them.
+/// Operations that wait while the person changes, and how a switch and a replay route them.
 @Suite("Changes of person") struct PersonChangeTests {
     private func plan(_ providers: RoutingPlan.Provider...) -> RoutingPlan {
         RoutingPlan(providers: providers, onSwitch: .retarget)
@@ -19,13 +19,13 @@ import Testing
         .switchContact(ContactSwitch(.logIn, identifiers: [Identifier(.external, person)]))
     }
 
-    /// What a provider received, in order.
+    /// Returns the operations that a provider received, in order.
     private func received(_ world: VirtualWorld, _ provider: String) throws -> [EngagementOperation] {
         try world.sent.filter { $0.provider == provider }.map { try EngagementOperation(jsonBytes: $0.request.body) }
     }
 
     @Test(arguments: SwitchWay.allCases)
-    func `a log-in that the old provider received precedes the person's events at the next provider`(_ way: SwitchWay)
+    func `sends the log-in before the person's events to the next provider`(_ way: SwitchWay)
         throws
     {
         let world = try VirtualWorld()
@@ -36,15 +36,15 @@ import Testing
         world.network = { $0.provider == "a" ? .status(503) : .status(200) }
         let event = try world.capture(.event("of anna"), contact: "anna")
         try world.advance(by: .seconds(1))
-        try way.take(world, plan(provider("b", .live), provider("a", nil)))
+        try way.apply(world, plan(provider("b", .live), provider("a", nil)))
         try world.advance(by: .seconds(60))
         let operations = try received(world, "b")
-        let place = try #require(operations.firstIndex { $0.id == event.id })
-        #expect(operations[..<place].contains { $0.action == logIn("anna") && $0.contact == "anna" })
+        let index = try #require(operations.firstIndex { $0.id == event.id })
+        #expect(operations[..<index].contains { $0.action == logIn("anna") && $0.contact == "anna" })
         for account in try world.accounts() { #expect(account.balances, "\(account.provider)") }
     }
 
-    @Test func `a denial counts again when the person who said it comes back`() throws {
+    @Test func `applies a person's denial again when the person returns`() throws {
         let world = try VirtualWorld()
         try world.start(.probe())
         try world.capture(logIn("anna"), contact: "anna")
@@ -58,7 +58,7 @@ import Testing
         #expect(world.outcome(of: denied.id, on: "p")?.finding?.code == "engine.consent.denied")
     }
 
-    @Test func `an ended subscription is sent again when the person who ended it comes back`() throws {
+    @Test func `resends an unsubscription when the person returns`() throws {
         let world = try VirtualWorld()
         try world.start(plan(provider("a", .live), provider("b", nil)))
         let optOut = Action.changeSubscription(Subscription(channel: .push, state: .unsubscribed))
@@ -67,7 +67,7 @@ import Testing
             try world.capture(optOut, contact: person)
         }
         #expect(try world.drain())
-        // The next provider has not received what anna ended at the first.
+        // The next provider has not received the unsubscription that anna sent to the first.
         try world.restart(plan(provider("b", .live), provider("a", nil)))
         try world.capture(logIn("anna"), contact: "anna")
         #expect(try world.drain())
@@ -76,7 +76,7 @@ import Testing
         for account in try world.accounts() { #expect(account.balances, "\(account.provider)") }
     }
 
-    @Test func `an anonymous person's event stays where the next log-in has been received`() throws {
+    @Test func `an anonymous event stays with the provider that has received the next log-in`() throws {
         let world = try VirtualWorld()
         world.network = { $0.request.url.hasSuffix("/track") ? .status(503) : .status(200) }
         try world.start(plan(provider("a", .live), provider("b", nil)))
@@ -90,7 +90,7 @@ import Testing
         #expect(world.outcome(of: event.id, on: "a")?.term == .accepted)
     }
 
-    @Test func `a replayed operation keeps its place in the order of capture`() throws {
+    @Test func `a replayed operation keeps its position in the order of capture`() throws {
         let world = try VirtualWorld()
         world.network = { $0.number == 1 ? .status(422) : .status(200) }
         try world.start(.probe())

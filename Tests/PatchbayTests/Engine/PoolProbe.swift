@@ -4,25 +4,25 @@ import PatchbayJSON
 import PatchbayModel
 import PatchbaySimulation
 
-/// A vendor's back-end API that exists only here: one memory for all lanes, a token fetched as a maintenance request, several operations
-/// per request, and verdicts that its replies name.
+/// A vendor's back-end API for tests. All lanes share one memory, a maintenance request fetches a token, a request carries
+/// several operations, and the replies name the verdicts.
 ///
-/// A reply `{"verdicts": {"<event>": "retry 60000"}, "otherwise": "accepted"}` says what becomes of each event.
+/// A reply `{"verdicts": {"<event>": "retry 60000"}, "otherwise": "accepted"}` names the verdict of each event.
 struct PoolProbe: VendorAdapter {
     struct Settings: AdapterSettings {
         /// Fetch a token before anything else.
         var needsToken = false
-        /// Most operations per request.
+        /// The maximum number of operations per request.
         var batch = 1
-        /// Each request must be looked up after a crash.
+        /// Whether requests are journaled, so that each is looked up after a crash.
         var isJournaled = false
         /// Waits until this many milliseconds from now, each time.
         var wait: Int?
-        /// Waits until something happens.
-        var waitsForEver = false
-        /// Settles an operation that it was not shown.
+        /// Waits without an instant.
+        var waitsIndefinitely = false
+        /// Settles an operation that was not in its window.
         var settlesUnknownOperation = false
-        /// Settles, and names nothing.
+        /// Settles no operation.
         var settlesNothing = false
         /// Adds this to the name of every queue.
         var suffix = ""
@@ -63,9 +63,9 @@ struct PoolProbe: VendorAdapter {
     }
 
     func plan(_ pending: PendingOperations<Self>, memory: Memory, at moment: Moment) -> Plan<Self> {
-        if settings.settlesUnknownOperation { return .settle(["nobody": .accepted()]) }
+        if settings.settlesUnknownOperation { return .settle(["no-such-operation": .accepted()]) }
         if settings.settlesNothing { return .settle([:]) }
-        if settings.waitsForEver { return .wait(until: nil, because: ProbeDevice.waiting.at()) }
+        if settings.waitsIndefinitely { return .wait(until: nil, because: ProbeDevice.waiting.at()) }
         if let wait = settings.wait {
             return .wait(until: moment.now + .milliseconds(wait), because: ProbeDevice.waiting.at())
         }
@@ -105,7 +105,7 @@ struct PoolProbe: VendorAdapter {
         for pending in exchange.operations where reply.json?["followUp"]?.string == Self.name(pending.operation) {
             interpretation.followUps.append(FollowUp(cause: pending.id, action: .event("follow-up")))
         }
-        if reply.json?["unknown"] != nil { interpretation.verdicts["nobody"] = .accepted() }
+        if reply.json?["unknown"] != nil { interpretation.verdicts["no-such-operation"] = .accepted() }
         if reply.json?["suspension"] != nil { interpretation.suspension = ProbeDevice.refused.at() }
         return interpretation
     }
@@ -126,7 +126,7 @@ struct PoolProbe: VendorAdapter {
     }
 }
 
-/// A vendor whose memory and step have a version: the same id at each.
+/// A vendor whose memory and step have a version. All versions have the same id.
 struct VersionedProbe<Version: StateVersion>: VendorAdapter {
     struct Settings: AdapterSettings { static var table: SettingsTable<Settings> { SettingsTable([]) } }
     enum Endpoint: String, AdapterEndpoint { case plain }
@@ -198,7 +198,7 @@ enum SecondVersion: StateVersion {
     static func memory(_ older: JSONValue) throws -> JSONValue { ["seen": ["upgraded"]] }
 }
 
-/// A version that can't read the one before.
+/// A version that cannot read the one before.
 enum CarelessVersion: StateVersion {
     struct CannotRead: Error {}
     static let number = 3
@@ -206,7 +206,7 @@ enum CarelessVersion: StateVersion {
 }
 
 extension RoutingPlan {
-    /// One provider with a pool behind it.
+    /// Returns a plan with one provider that uses ``PoolProbe``.
     static func pool(
         _ name: String = "p",
         mode: Mode? = .live,
@@ -219,7 +219,7 @@ extension RoutingPlan {
         return RoutingPlan(providers: [.init(name: name, adapter: adapter, mode: mode, settingsDigest: digest)])
     }
 
-    /// One provider with that version behind it.
+    /// Returns a plan with one provider that uses a version of ``VersionedProbe``.
     static func versioned<Version: StateVersion>(_ version: Version.Type) -> RoutingPlan {
         let adapter = VersionedProbe<Version>(settings: .init())
         return RoutingPlan(providers: [.init(name: "p", adapter: adapter, mode: .live)])
@@ -227,20 +227,20 @@ extension RoutingPlan {
 }
 
 extension VirtualWorld.Fate {
-    /// HTTP 200 with that body.
+    /// HTTP 200 with a JSON body.
     static func says(_ json: JSONValue) -> VirtualWorld.Fate { .outcome(.replied(WireResponse(200, json: json))) }
 
-    /// That status without a body.
+    /// A status without a body.
     static func status(_ status: Int) -> VirtualWorld.Fate { .outcome(.replied(WireResponse(status))) }
 }
 
 extension VirtualWorld {
-    /// The bodies that left, as text.
+    /// The bodies that were sent, as text.
     var sentBodies: [String] { sent.map { String(decoding: $0.request.body, as: UTF8.self) } }
 
     func events(_ provider: String, code: String) -> Int {
-        told.count { told in
-            switch told.event {
+        reportedEvents.count { report in
+            switch report.event {
             case .noticed(provider, let finding), .suspended(provider, let finding): finding.code == code
             default: false
             }

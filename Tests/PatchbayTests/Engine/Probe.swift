@@ -5,24 +5,24 @@ import PatchbayModel
 import PatchbaySimulation
 import Testing
 
-/// A vendor that exists only here: one request per operation, behaviour by settings.
+/// A vendor for tests that sends one request per operation and behaves as its settings say.
 struct ProbeDevice: VendorAdapter {
     struct Settings: AdapterSettings {
-        /// Each request must be looked up after a crash.
+        /// Whether requests are journaled, so that each is looked up after a crash.
         var isJournaled = false
-        /// Suppress an attribute change that the vendor is known to hold.
+        /// Whether an attribute change that the vendor already holds is suppressed.
         var suppresses = false
-        /// Events have a queue of their own.
+        /// Whether events have a separate queue.
         var separatesEvents = true
-        /// Never gives a verdict.
-        var isMute = false
-        /// Plans in circles.
-        var circles = false
-        /// Sends nothing before this many milliseconds have passed since capture, unless flushed.
+        /// Whether no reply gets a verdict.
+        var returnsNoVerdict = false
+        /// Whether every plan changes the memory and settles nothing.
+        var plansInCircles = false
+        /// The courtesy delay after a capture in milliseconds. A flush skips it.
         var courtesy = 0
-        /// Sends nothing without a credential.
+        /// Whether a request requires a credential.
         var needsCredential = false
-        /// Whether what a person allows is none of its business.
+        /// Whether consent decisions are not applicable to this vendor.
         var ignoresConsent = false
         static let table = SettingsTable<Settings>([])
     }
@@ -38,7 +38,7 @@ struct ProbeDevice: VendorAdapter {
         var accepted: [String: String] = [:]
         var count = 0
 
-        /// Without what an operation may change.
+        /// Returns the memory without the values that an operation may change.
         func unacknowledged(_ operation: EngagementOperation) -> Memory {
             guard case .changeAttributes(let changes) = operation.action else { return self }
             var memory = self
@@ -99,7 +99,7 @@ struct ProbeDevice: VendorAdapter {
 
     func plan(_ pending: PendingOperations<Self>, memory: Memory, at moment: Moment) -> Plan<Self> {
         let head = pending[0]
-        if settings.circles {
+        if settings.plansInCircles {
             return .settle([:], remembering: Memory(accepted: memory.accepted, count: memory.count + 1))
         }
         if settings.courtesy > 0, !moment.flush, !head.isImmediate {
@@ -121,7 +121,7 @@ struct ProbeDevice: VendorAdapter {
             "http://probe.test/\(head.operation.action.kind.rawValue)\(part)",
             headers: [
                 WireHeader("Operation", head.id.rawValue),
-                WireHeader("Authorization", head.credential?.value ?? "nobody", isSecret: true),
+                WireHeader("Authorization", head.credential?.value ?? "anonymous", isSecret: true),
             ],
             body: head.operation.jsonBytes
         )
@@ -132,7 +132,7 @@ struct ProbeDevice: VendorAdapter {
     }
 
     func interpret(_ exchange: Exchange<Self>, memory: inout Memory) -> Interpretation<Self> {
-        if settings.isMute { return Interpretation() }
+        if settings.returnsNoVerdict { return Interpretation() }
         return Interpretation(exchange.operations) { pending in
             switch exchange.outcome {
             case .replied(let reply) where reply.isSuccess:
@@ -153,7 +153,7 @@ struct ProbeDevice: VendorAdapter {
 }
 
 extension RoutingPlan {
-    /// One provider with a probe behind it.
+    /// Returns a plan with one provider that uses ``ProbeDevice``.
     static func probe(
         _ name: String = "p",
         onSwitch: SwitchPolicy = .drain,
@@ -175,7 +175,7 @@ extension Action {
 }
 
 extension VirtualWorld {
-    /// The ids of the operations that left, in order.
+    /// The ids of the operations that were sent, in order.
     var sentOperations: [String] { sent.compactMap { $0.request[header: "Operation"] } }
 
     func account(_ provider: String) throws -> ProviderAccounts {
@@ -183,12 +183,12 @@ extension VirtualWorld {
     }
 }
 
-/// The person answers for a purpose.
-func say(_ purpose: Purpose, _ state: Consent.State, in world: VirtualWorld) throws {
-    try say(purpose, nil, state, in: world)
+/// Captures a consent decision for a purpose.
+func setConsent(_ purpose: Purpose, _ state: Consent.State, in world: VirtualWorld) throws {
+    try setConsent(purpose, nil, state, in: world)
 }
 
-/// The person answers for a purpose on a channel.
-func say(_ purpose: Purpose, _ channel: Channel?, _ state: Consent.State, in world: VirtualWorld) throws {
+/// Captures a consent decision for a purpose on a channel.
+func setConsent(_ purpose: Purpose, _ channel: Channel?, _ state: Consent.State, in world: VirtualWorld) throws {
     try world.capture(.setConsent(Consent(purpose: purpose, channel: channel, state: state)))
 }

@@ -3,7 +3,7 @@ import PatchbayAdapterKit
 import PatchbayJSON
 import PatchbayModel
 
-/// A vendor that knows its own pushes by a mark in the payload, and has no API for dismissals.
+/// A vendor that recognizes its own pushes by a mark in the payload and has no API for dismissals.
 struct PushProbe: VendorAdapter {
     struct Settings: AdapterSettings {
         /// The member of the payload that makes a push this vendor's.
@@ -57,14 +57,14 @@ struct PushProbe: VendorAdapter {
 }
 
 extension RoutingPlan.Provider {
-    /// A provider that knows pushes whose payload has a member of the provider's name.
+    /// Returns a provider that recognizes pushes whose payload has a member with the provider's name.
     static func push(_ name: String, _ mode: RoutingPlan.Mode?) -> RoutingPlan.Provider {
         .init(name: name, adapter: PushProbe(settings: PushProbe.Settings(mark: name)), mode: mode)
     }
 }
 
 extension Action {
-    /// A push with that mark in its payload.
+    /// Returns a push with a mark in its payload.
     static func push(_ mark: String, _ interaction: PushInteraction = .opened) -> Action {
         .track(.push(interaction, payload: JSONObject([(mark, .string("message-7"))])))
     }

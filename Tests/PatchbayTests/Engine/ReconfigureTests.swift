@@ -3,7 +3,7 @@ import PatchbayAdapterKit
 import PatchbayModel
 import Testing
 
-@Suite("The client takes another configuration", .endsAtAll) struct ReconfigureTests {
+@Suite("Reconfiguration of a client", .hangTimeLimit) struct ReconfigureTests {
     private func client(_ plan: RoutingPlan, _ transport: ScriptedTransport) async throws -> EngagementClient {
         try await EngagementClient(
             outbox: .memory,
@@ -16,11 +16,11 @@ import Testing
 
     private let newKeys = CredentialSource { Secret("new key of \($0.provider)") }
 
-    @Test func `an unsound configuration is refused with every error, and the old one stays in use`() async throws {
+    @Test func `refuses an invalid configuration with every error and keeps the old one`() async throws {
         let transport = ScriptedTransport()
         let probe = Configuration.Provider(name: "a", adapter: ProbeDevice(settings: .init()))
-        let sound = Configuration(providers: [probe], routes: [.init(to: "a")], outbox: .init(path: "unused"))
-        let unsound = Configuration(
+        let valid = Configuration(providers: [probe], routes: [.init(to: "a")], outbox: .init(path: "unused"))
+        let invalid = Configuration(
             providers: [probe, .init(name: "pool", adapter: PoolProbe(settings: PoolProbe.Settings()))],
             routes: [.init(to: "a", mode: .paused), .init(to: "a", mode: .paused), .init(to: "b", mode: .shadow)],
             outbox: .init(path: "unused")
@@ -37,15 +37,15 @@ import Testing
                 outbox: .memory
             )
         }
-        let refused = await #expect(throws: ConfigurationError.self) { _ = try await client(unsound) }
+        let refused = await #expect(throws: ConfigurationError.self) { _ = try await client(invalid) }
         #expect(refused?.findings.map { "\($0.code) at \($0.path)" } == errors)
-        let taken = try await client(sound)
-        await #expect(throws: ConfigurationError.self) { try await taken.reconfigure(unsound) }
+        let taken = try await client(valid)
+        await #expect(throws: ConfigurationError.self) { try await taken.reconfigure(invalid) }
         #expect(try await taken.track("still here").outcome(on: "a").term == .accepted)
         await taken.close()
     }
 
-    @Test func `another configuration keeps the credential source`() async throws {
+    @Test func `keeps the credential source across a reconfiguration`() async throws {
         let transport = ScriptedTransport()
         let client = try await client(.routes(.retarget, .route("a", .live)), transport)
         try await client.reconfigure(.routes(.retarget, .route("a", nil), .route("b", .live)))
@@ -54,7 +54,7 @@ import Testing
         await client.close()
     }
 
-    @Test func `while everybody captures, nothing is lost and nothing reaches two vendors`() async throws {
+    @Test func `loses and duplicates no capture during a reconfiguration`() async throws {
         let transport = ScriptedTransport()
         let client = try await client(.routes(.retarget, .route("a", .live)), transport)
         let receipts = try await withThrowingTaskGroup(of: [Receipt].self) { group in
@@ -86,7 +86,7 @@ import Testing
         await client.close()
     }
 
-    @Test func `a refusal is told to the caller, and the old plan goes on`() async throws {
+    @Test func `throws a refusal to the caller and keeps the old plan`() async throws {
         let transport = ScriptedTransport()
         let client = try await client(.routes(.drain, .route("a", .live, courtesy: 3_600_000)), transport)
         try await client.set(["city": .string("Turku")]).durable()

@@ -6,7 +6,7 @@ import PatchbaySimulation
 import Testing
 
 extension RoutingPlan.Provider {
-    /// A probe on a route.
+    /// Returns a provider that uses ``ProbeDevice`` on a route.
     static func route(
         _ name: String,
         _ mode: RoutingPlan.Mode?,
@@ -25,7 +25,7 @@ extension RoutingPlan.Provider {
         )
     }
 
-    /// A probe that takes events alone.
+    /// Returns a provider that accepts no attributes.
     static func picky(_ name: String, _ mode: RoutingPlan.Mode? = .live) -> RoutingPlan.Provider {
         RoutingPlan.Provider(name: name, adapter: PickyDevice(settings: .init()), mode: mode)
     }
@@ -42,14 +42,14 @@ extension RoutingPlan {
 }
 
 extension VirtualWorld {
-    /// The kinds of operations that left for a provider, in order.
-    func heard(_ provider: String) -> [String] {
+    /// Returns the kinds of the operations that were sent to a provider, in order.
+    func sentKinds(to provider: String) -> [String] {
         sent.filter { $0.provider == provider }.compactMap {
             $0.request.url.split(separator: "/").last.map(String.init)
         }
     }
 
-    /// The ids that left for a provider.
+    /// Returns the ids of the operations that were sent to a provider.
     func ids(_ provider: String) -> [String] {
         sent.filter { $0.provider == provider }.compactMap { $0.request[header: "Operation"] }
     }
@@ -61,13 +61,13 @@ extension VirtualWorld {
 }
 
 @Suite("Shadow routes") struct EngineObligationShadow {
-    @Test func `a shadow is examined beside the live one: nothing leaves, nothing counts (E19)`() throws {
+    @Test func `examines a shadow beside the live provider without requests or outcomes (E19)`() throws {
         let world = try VirtualWorld()
         try world.start(.routes(.drain, .route("live", .live), .route("next", .shadow)))
         let good = try world.capture(.event("good"))
         let bad = try world.capture(.event("bad"))
         #expect(try world.drain())
-        #expect(world.heard("next").isEmpty)
+        #expect(world.sentKinds(to: "next").isEmpty)
         let account = try world.account("next")
         #expect(account.total("captured") == 2)
         #expect(account.total("shadowed") == 2)
@@ -79,7 +79,7 @@ extension VirtualWorld {
         try world.expectSound()
     }
 
-    @Test func `the report counts kinds, and tells what only the new one refuses from what all refuse`() throws {
+    @Test func `reports per kind what the shadow refuses alone and what all providers refuse`() throws {
         let world = try VirtualWorld()
         let picky = RoutingPlan.Provider.picky("next", .shadow)
         try world.start(.routes(.drain, .route("live", .live), picky))
@@ -100,7 +100,7 @@ extension VirtualWorld {
         )
     }
 
-    @Test func `a shadow that sends speaks to its sandbox, and what it hears there counts as nothing (E19)`() throws {
+    @Test func `sends a shadow's requests to its sandbox and ignores the replies in the accounts (E19)`() throws {
         let world = try VirtualWorld()
         world.network = { sent in
             .outcome(.replied(WireResponse(sent.provider == "next" && sent.number > 2 ? 400 : 200)))
@@ -110,7 +110,7 @@ extension VirtualWorld {
         try world.advance(by: .seconds(1))
         let second = try world.capture(.event("second"))
         #expect(try world.drain())
-        #expect(world.heard("next") == ["track", "track"])
+        #expect(world.sentKinds(to: "next") == ["track", "track"])
         #expect(world.outcome(of: second.id, on: "next")?.term == .shadowed)
         #expect(world.outcome(of: second.id, on: "next")?.finding?.code == "probe.refused")
         #expect(try world.account("next").total("shadowed") == 2)
@@ -119,7 +119,7 @@ extension VirtualWorld {
     }
 
     @Test(arguments: [false, true])
-    func `a shadow that goes live begins anew: the whole state, an empty memory, nothing of the shadow run (E13, E19)`(
+    func `a shadow that goes live starts with the whole state and an empty memory (E13, E19)`(
         sends: Bool
     ) throws {
         let world = try VirtualWorld()
@@ -130,12 +130,12 @@ extension VirtualWorld {
         try world.advance(by: .seconds(1))
         try world.reconfigure(.routes(.drain, .route("live", .live), .route("next", .live)))
         #expect(try world.drain())
-        #expect(world.heard("next") == ["changeAttributes"])
+        #expect(world.sentKinds(to: "next") == ["changeAttributes"])
         #expect(try world.account("next").total("accepted") == 1)
         try world.expectSound()
     }
 
-    @Test func `real work that waits under a name can't become a shadow run`() throws {
+    @Test func `refuses a sending shadow while real operations of its provider are pending`() throws {
         let world = try VirtualWorld()
         try world.start(.routes(.drain, .route("a", .live, courtesy: 3_600_000)))
         try world.capture(.event("real"))
@@ -144,13 +144,11 @@ extension VirtualWorld {
         }
         #expect(refusal?.count == 1)
         #expect(try world.drain())
-        #expect(world.heard("a") == ["track"])
+        #expect(world.sentKinds(to: "a") == ["track"])
     }
 
     @Test
-    func `one that is live becomes no shadow that sends before the real vendor has heard its unregister (E13, E19)`()
-        throws
-    {
+    func `a live provider becomes a sending shadow only after its unregister was sent (E13, E19)`() throws {
         let world = try VirtualWorld()
         try world.start(.routes(.drain, .route("a", .live), .route("b", .live)))
         try world.capture(.event("real"))
@@ -160,14 +158,14 @@ extension VirtualWorld {
         #expect(refusal?.reason.contains("unregister") == true)
         try world.reconfigure(.routes(.drain, .route("b", .live), .route("a", nil)))
         #expect(try world.drain())
-        #expect(world.heard("a") == ["track", "unregister"])
+        #expect(world.sentKinds(to: "a") == ["track", "unregister"])
         try world.reconfigure(sandbox)
         #expect(try world.drain())
         try world.expectSound()
     }
 
     @Test(arguments: [RoutingPlan.SwitchPolicy.retarget, .both], [false, true])
-    func `what was shadowed and waits for the old one still goes to the shadow once it is live (E13, E19)`(
+    func `retargets shadowed operations to the shadow once it is live (E13, E19)`(
         policy: RoutingPlan.SwitchPolicy,
         sends: Bool
     ) throws {
@@ -187,22 +185,20 @@ extension VirtualWorld {
     }
 
     @Test
-    func `a live provider that becomes a shadow delivers what waits, takes its leave, and that counts (E13, E19)`()
-        throws
-    {
+    func `a live provider delivers and unregisters before it becomes a shadow (E13, E19)`() throws {
         let world = try VirtualWorld()
         try world.start(.routes(.drain, .route("a", .live, courtesy: 3_600_000), .route("b", .live)))
         let real = try world.capture(.event("real"))
         try world.restart(.routes(.drain, .route("a", .shadow, courtesy: 3_600_000), .route("b", .live)))
         let shadowed = try world.capture(.event("shadowed"))
         #expect(try world.drain())
-        #expect(world.heard("a") == ["track", "unregister"])
+        #expect(world.sentKinds(to: "a") == ["track", "unregister"])
         #expect(world.outcome(of: real.id, on: "a")?.term == .accepted)
         #expect(world.outcome(of: shadowed.id, on: "a")?.term == .shadowed)
         try world.expectSound()
     }
 
-    @Test func `an erasure goes for real, and once, to a shadow that was told of the person before (E19)`() throws {
+    @Test func `sends an erasure once to a shadow that has received data of the person (E19)`() throws {
         let world = try VirtualWorld()
         try world.start(.routes(.drain, .route("a", .live), .route("b", .live)))
         try world.capture(.set("city", "Turku"))
@@ -215,24 +211,22 @@ extension VirtualWorld {
         try world.expectSound()
     }
 
-    @Test func `a question to a vendor that is only shadowed is answered at once, and nothing leaves (E12, E19)`()
-        throws
-    {
+    @Test func `rejects a query to a shadow at once without a request (E12, E19)`() throws {
         let world = try VirtualWorld()
         try world.start(.routes(.drain, .route("live", .live), .route("next", .shadow)))
-        let question = EngagementOperation(
+        let query = EngagementOperation(
             id: world.host.makeID(),
             subject: "installation-1",
             capturedAt: world.host.date(),
             action: .readBack(ReadRequest("status"))
         )
-        try world.read(question, from: "next")
-        #expect(world.outcome(of: question.id, on: "next")?.term == .rejected)
+        try world.read(query, from: "next")
+        #expect(world.outcome(of: query.id, on: "next")?.term == .rejected)
         #expect(world.sent.isEmpty)
     }
 }
 
-/// A vendor that has no attributes and takes the rest.
+/// A vendor without attributes that accepts everything else.
 struct PickyDevice: VendorAdapter {
     struct Settings: AdapterSettings {
         static let table = SettingsTable<Settings>([])
@@ -274,7 +268,7 @@ struct PickyDevice: VendorAdapter {
 }
 
 @Suite("Percentage routes") struct PercentageTests {
-    /// Contacts on either side of ten per cent, found by trying.
+    /// Returns a contact in a share, found by trying.
     private func contact(in share: Share) throws -> String {
         try #require((0..<1000).map { "member-\($0)" }.first { share.holds($0, on: "any") })
     }
@@ -285,11 +279,11 @@ struct PickyDevice: VendorAdapter {
     @Test(arguments: [
         ("", 1652), ("member-1", 1769), ("aino@example.org", 2885), ("Åbo", 820),
     ])
-    func `a contact's place is the one that other programs compute`(contact: String, place: Int) {
+    func `computes a contact's position in the percentage as other programs do`(contact: String, place: Int) {
         #expect(Share.place(of: contact) == place)
     }
 
-    @Test func `each contact has one side, the same for every installation, and the shares come out`() {
+    @Test func `a contact's share is the same for every installation, and the shares have the right size`() {
         let contacts = (0..<20_000).map { "member-\($0)" }
         let first = contacts.filter { small.holds($0, on: "one") }
         #expect(first == contacts.filter { small.holds($0, on: "another") })
@@ -305,7 +299,7 @@ struct PickyDevice: VendorAdapter {
         )
     }
 
-    @Test func `an operation goes to its contact's side alone`() throws {
+    @Test func `sends an operation only to its contact's share`() throws {
         let world = try VirtualWorld()
         try world.start(plan(at: 10))
         let (few, many) = (try contact(in: small), try contact(in: large))
@@ -317,13 +311,11 @@ struct PickyDevice: VendorAdapter {
         try world.expectSound()
     }
 
-    @Test func `who logs in on the other side's installation takes the state along, and the one side hears unregister`()
-        throws
-    {
+    @Test func `moves the state to the contact's share at a log-in and unregisters the other`() throws {
         let world = try VirtualWorld()
         try world.start(plan(at: 10))
         let (few, many) = (try contact(in: small), try contact(in: large))
-        // The installation itself stands on the side of the many.
+        // The installation itself belongs to the larger side.
         let subject = Subject(rawValue: many)
         try world.capture(.set("city", .string("Turku")), subject: subject)
         try world.capture(.event("before"), subject: subject)
@@ -331,14 +323,16 @@ struct PickyDevice: VendorAdapter {
         try world.capture(.switchContact(login), subject: subject, contact: few)
         try world.capture(.event("after"), subject: subject, contact: few)
         #expect(try world.drain())
-        #expect(world.heard("old").last == "unregister")
-        #expect(world.heard("old").count == 3)
-        #expect(Set(world.heard("new")) == ["switchContact", "second", "identify", "changeAttributes", "track"])
-        #expect(world.heard("new").filter { $0 == "track" }.count == 1)
+        #expect(world.sentKinds(to: "old").last == "unregister")
+        #expect(world.sentKinds(to: "old").count == 3)
+        #expect(
+            Set(world.sentKinds(to: "new")) == ["switchContact", "second", "identify", "changeAttributes", "track"]
+        )
+        #expect(world.sentKinds(to: "new").filter { $0 == "track" }.count == 1)
         try world.expectSound()
     }
 
-    @Test func `a share that was nobody for a while is told the whole state again`() throws {
+    @Test func `sends the whole state again to a share that was empty for a while`() throws {
         let world = try VirtualWorld()
         let contact = try contact(in: small)
         func plan(_ percent: Int) -> RoutingPlan {
@@ -356,13 +350,15 @@ struct PickyDevice: VendorAdapter {
             try world.restart(plan(percent))
         }
         #expect(try world.drain())
-        #expect(world.heard("new").filter { $0 == "changeAttributes" }.count == 2)
-        #expect(world.heard("new").filter { $0 == "unregister" }.count == 1)
+        #expect(world.sentKinds(to: "new").filter { $0 == "changeAttributes" }.count == 2)
+        #expect(world.sentKinds(to: "new").filter { $0 == "unregister" }.count == 1)
         try world.expectSound()
     }
 
     @Test(arguments: [RoutingPlan.SwitchPolicy.drain, .retarget, .both])
-    func `a larger share moves exactly the contacts between the two borders`(policy: RoutingPlan.SwitchPolicy) throws {
+    func `a larger share moves exactly the contacts between the old and the new border`(
+        policy: RoutingPlan.SwitchPolicy
+    ) throws {
         let world = try VirtualWorld()
         try world.start(plan(policy, at: 10, courtesy: 3_600_000))
         let middle = try contact(in: Share(1000..<5000))
@@ -375,17 +371,17 @@ struct PickyDevice: VendorAdapter {
         #expect(world.ids("old").contains(moved.id.rawValue) == (policy != .retarget))
         #expect(world.ids("new").contains(stays[0].id.rawValue))
         #expect(world.ids("old").contains(stays[1].id.rawValue))
-        #expect(world.heard("old").filter { $0 == "unregister" }.count == 1)
-        #expect(world.heard("new").filter { $0 == "unregister" }.isEmpty)
+        #expect(world.sentKinds(to: "old").filter { $0 == "unregister" }.count == 1)
+        #expect(world.sentKinds(to: "new").filter { $0 == "unregister" }.isEmpty)
         try world.reconfigure(plan(policy, at: 10))
         #expect(try world.drain())
-        #expect(world.heard("new").filter { $0 == "unregister" }.count == 1)
+        #expect(world.sentKinds(to: "new").filter { $0 == "unregister" }.count == 1)
         try world.expectSound()
     }
 }
 
 @Suite("Changing the configuration while work is pending") struct EngineObligationReconfigure {
-    @Test func `what is in flight gets its verdict from whom it was sent to, once, and the rest moves (E13)`() throws {
+    @Test func `settles a request in flight with its own provider and moves the rest (E13)`() throws {
         let world = try VirtualWorld()
         world.network = { _ in .outcome(.replied(WireResponse(200)), after: .seconds(3)) }
         try world.start(.routes(.retarget, .route("a", .live)))
@@ -401,20 +397,20 @@ struct PickyDevice: VendorAdapter {
         try world.expectSound()
     }
 
-    @Test func `both: the old one is drained, and the new one gets it too (E13)`() throws {
+    @Test func `policy both drains the old provider and also sends to the new one (E13)`() throws {
         let world = try VirtualWorld()
         try world.start(.routes(.both, .route("a", .live, courtesy: 60_000)))
         let operation = try world.capture(.event("pending"))
         try world.reconfigure(.routes(.both, .route("a", nil, courtesy: 60_000), .route("b", .live)))
         #expect(try world.drain())
         for name in ["a", "b"] { #expect(world.ids(name).filter { $0 == operation.id.rawValue }.count == 1) }
-        #expect(world.heard("a").last == "unregister")
+        #expect(world.sentKinds(to: "a").last == "unregister")
         #expect(try world.account("a").total("moved") == 0)
         try world.expectSound()
     }
 
     @Test(arguments: [false, true])
-    func `a switch that would lose pending work is refused with the list, and nothing has changed (E13)`(
+    func `refuses a switch that would lose pending operations, lists them and changes nothing (E13)`(
         atStart: Bool
     ) throws {
         let world = try VirtualWorld()
@@ -437,7 +433,7 @@ struct PickyDevice: VendorAdapter {
         try world.expectSound()
     }
 
-    @Test func `the policy may say otherwise: then it is kept among the rejects`() throws {
+    @Test func `keeps lost operations as rejects when the loss policy allows it`() throws {
         let world = try VirtualWorld()
         try world.start(.routes(.drain, .route("a", .live, courtesy: 60_000)))
         let picky = RoutingPlan.Provider.picky("b")
@@ -449,7 +445,7 @@ struct PickyDevice: VendorAdapter {
     }
 
     @Test(arguments: [false, true])
-    func `another vendor under the name of one that was not left is refused (E13)`(isPending: Bool) throws {
+    func `refuses another adapter under the name of a provider that was not removed (E13)`(isPending: Bool) throws {
         let world = try VirtualWorld()
         let old = RoutingPlan.routes(.retarget, .route("crm", .live, courtesy: isPending ? 60_000 : 0))
         try world.start(old)
@@ -459,11 +455,11 @@ struct PickyDevice: VendorAdapter {
         let refusal = #expect(throws: SwitchRefusal.self) { try world.restart(next) }
         #expect(refusal?.count == (isPending ? 1 : 0) && refusal?.operations.isEmpty == true)
         #expect(refusal?.reason.contains("crm cannot change its adapter") == true)
-        // Nothing has changed: the old one goes on, is left, and then the name is free.
+        // Nothing has changed: the old provider continues, is removed, and then its name is free.
         try world.restart(old)
         try world.restart(.routes(.drain, .route("crm", nil)))
         #expect(try world.drain())
-        #expect(world.heard("crm").last == "unregister")
+        #expect(world.sentKinds(to: "crm").last == "unregister")
         let memories = try world.store.state.memories(provider: "crm")
         #expect(memories.count == 1)
         try world.restart(next)
@@ -474,7 +470,7 @@ struct PickyDevice: VendorAdapter {
         try world.expectSound()
     }
 
-    @Test func `who refused an operation before is nobody to take it (E13)`() throws {
+    @Test func `does not retarget an operation to a provider that rejected it (E13)`() throws {
         let world = try VirtualWorld()
         let providers = [RoutingPlan.Provider.route("a", .live, courtesy: 60_000), .picky("b")]
         try world.start(RoutingPlan(providers: providers, onSwitch: .retarget, onLoss: .refuse))
@@ -491,21 +487,21 @@ struct PickyDevice: VendorAdapter {
         try world.expectSound()
     }
 
-    @Test func `a question that waits is asked again by the next, or answered that nobody is there to ask`() throws {
+    @Test func `repeats a pending query after a change or completes it when its provider is removed`() throws {
         let world = try VirtualWorld()
         world.network = { _ in .silence }
         try world.start(.routes(.drain, .route("a", .live), .route("b", .live)))
-        func ask(_ provider: String) throws -> OperationID {
-            let question = EngagementOperation(
+        func startQuery(_ provider: String) throws -> OperationID {
+            let query = EngagementOperation(
                 id: world.host.makeID(),
                 subject: "installation-1",
                 capturedAt: world.host.date(),
                 action: .readBack(ReadRequest("profile"))
             )
-            try world.read(question, from: provider, timeout: .seconds(300))
-            return question.id
+            try world.read(query, from: provider, timeout: .seconds(300))
+            return query.id
         }
-        let (kept, gone) = (try ask("a"), try ask("b"))
+        let (kept, gone) = (try startQuery("a"), try startQuery("b"))
         world.network = { _ in .outcome(.replied(WireResponse(200))) }
         try world.reconfigure(.routes(.drain, .route("a", .live)))
         try world.advance(by: .seconds(60))

@@ -8,7 +8,7 @@ import Testing
 
 @testable import Patchbay
 
-@Suite("Several processes on one outbox", .endsAtAll) struct SharedOutboxTests {
+@Suite("Several processes on one outbox", .hangTimeLimit) struct SharedOutboxTests {
     private let folder = TemporaryFolder()
 
     private func client(
@@ -25,7 +25,7 @@ import Testing
         )
     }
 
-    @Test func `a process that does not deliver hears what became of what it captured`() async throws {
+    @Test func `reports outcomes to a process that captures and does not deliver`() async throws {
         let path = folder.outbox
         let now = SystemHost().date()
         let deliverer = try await client(
@@ -52,7 +52,7 @@ import Testing
             await deliverer.idle()
         }
         #expect(try await waiting.value == ["accepted ", "rejected probe.refused", "rejected probe.refused"])
-        // What the deliverer says on its own account is none of the other's business.
+        // The other process receives no outcomes of the deliverer's own operations.
         #expect(try await deliverer.track("not yours").outcome(on: "p").term == .accepted)
         let last = try other.track("last")
         try await last.durable()
@@ -66,15 +66,17 @@ import Testing
         await deliverer.close()
     }
 
-    @Test func `what ended here is told once, though it stands in the history that is heard of others`() async throws {
+    @Test func `reports a local outcome once although the shared history contains it`() async throws {
         let path = folder.outbox
         let now = SystemHost().date()
         let deliverer = try await client(path, ScriptedTransport(), StillProcess("deliverer", now))
         let other = try await client(path, SilentTransport(), StillProcess("other", now))
         let events = other.events()
         let receipt = try other.track("bad")
-        // Its place is given, which ends it, and nothing is told before others are heard.
-        try await other.loop.withEngine { _ in try other.loop.assumeIsolated { try $0.hearOthers() } }
+        // Placing the operation completes it; no event is sent before the outcomes of others are read.
+        try await other.loop.withEngine { _ in
+            try other.loop.assumeIsolated { try $0.reportOutcomesOfOtherProcesses() }
+        }
         #expect(try await receipt.outcome(on: "p").term == .rejected)
         await other.close()
         var ended: [OperationID] = []
@@ -85,7 +87,7 @@ import Testing
 
     @Test func `captures wait in memory while another process holds the file`() async throws {
         let path = folder.outbox
-        // So fast that the timeout for the file has passed at once.
+        // A fast clock, so that the timeout for the file passes at once.
         let host = FastHost(date: SystemHost().date(), uptime: SystemHost().uptime(), speed: 10_000)
         let client = try await client(path, ScriptedTransport(), host)
         try await client.track("before").durable()
@@ -119,7 +121,7 @@ import Testing
         await client.close()
     }
 
-    @Test func `so many wait and no more, in their order, and one complaint is made`() {
+    @Test func `limits the waiting captures, keeps their order and reports the wait once`() {
         func entry(_ number: Int) -> CaptureBuffer.Entry {
             let operation = EngagementOperation(
                 id: OperationID(rawValue: "\(number)"),
@@ -147,7 +149,7 @@ import Testing
         #expect(room.complaint(now: start + .seconds(61)) == nil)
     }
 
-    @Test func `whoever was captured behind one that has to wait waits, too`() async throws {
+    @Test func `a capture waits while an earlier capture waits`() async throws {
         let host = SystemHost()
         let transport = ScriptedTransport()
         let tries = Mutex<Int?>(nil)
@@ -169,7 +171,7 @@ import Testing
                         tries? += 1
                         return tries
                     }) {
-                    // What is stored together has no room; of what is stored alone, the first meets another process.
+                    // Storing all captures together finds no space. Storing the first one alone meets another writer.
                     case 1: throw OutboxError(.full, "No room.")
                     case 2: throw OutboxError(.busy, "Another process writes.")
                     default: return
@@ -202,6 +204,6 @@ import Testing
 }
 
 extension DispatchSemaphore {
-    /// Waits on a thread that may be held up.
+    /// Waits on a thread that may be blocked.
     fileprivate func waitFor() { wait() }
 }

@@ -5,18 +5,18 @@ import PatchbayOutbox
 import PatchbaySimulation
 import Testing
 
-@Suite("Captures arrive, then they get their places") struct EngineObligationStagedCaptures {
+@Suite("Staged captures and their routing") struct EngineObligationStagedCaptures {
     private struct Death: Error {}
 
-    /// The process dies when what was captured has arrived, and has no place yet.
-    private func dieBeforePlacing(_ world: VirtualWorld, _ capture: () throws -> Void) throws {
+    /// Captures, and ends the process after the captures are staged and before they are routed.
+    private func dieBeforeRouting(_ world: VirtualWorld, _ capture: () throws -> Void) throws {
         world.onStorage { if $0 == .begin(.normal) { throw Death() } }
         #expect(throws: Death.self) { try capture() }
         world.onStorage(nil)
         #expect(try world.stagedCaptures().isEmpty == false)
     }
 
-    private func heard(_ world: VirtualWorld, _ provider: String) -> [String] {
+    private func sentIDs(_ world: VirtualWorld, _ provider: String) -> [String] {
         world.sent.filter { $0.provider == provider && $0.request.url.hasSuffix("/track") }
             .compactMap { $0.request[header: "Operation"] }
     }
@@ -25,47 +25,47 @@ import Testing
         RoutingPlan(providers: names.map { RoutingPlan.probe($0.0, mode: $0.1).providers[0] }, onSwitch: policy)
     }
 
-    @Test func `what arrived and had no place yet gets it at the next start, as the routes were (E1)`() throws {
+    @Test func `routes staged captures to their original providers at the next start (E1)`() throws {
         let world = try VirtualWorld()
         try world.start(plan(.drain, [("old", .live)]))
         var captured: [EngagementOperation] = []
-        try dieBeforePlacing(world) {
+        try dieBeforeRouting(world) {
             captured = world.events(["a", "b"])
             try world.capture(captured)
         }
-        // A switch, while they have no place: they were the old provider's.
+        // The switch happens before they are routed. They belong to the old provider.
         try world.restart(plan(.drain, [("old", nil), ("new", .live)]))
         #expect(try world.drain())
-        #expect(heard(world, "old") == captured.map(\.id.rawValue))
-        #expect(heard(world, "new").isEmpty)
+        #expect(sentIDs(world, "old") == captured.map(\.id.rawValue))
+        #expect(sentIDs(world, "new").isEmpty)
         #expect(try world.account("old").total("captured") == 2)
         #expect(try world.stagedCaptures().isEmpty)
         #expect(try world.store.maintenance.verify().isSound)
     }
 
-    @Test func `what arrived for a provider that is gone goes to whoever is there (E1)`() throws {
+    @Test func `routes staged captures of a removed provider to the current provider (E1)`() throws {
         let world = try VirtualWorld()
         try world.start(plan(.drain, [("old", .live)]))
         var captured: [EngagementOperation] = []
-        try dieBeforePlacing(world) {
+        try dieBeforeRouting(world) {
             captured = world.events(["a"])
             try world.capture(captured)
         }
         try world.restart(plan(.drain, [("new", .live)]))
         #expect(try world.drain())
-        #expect(heard(world, "new") == captured.map(\.id.rawValue))
+        #expect(sentIDs(world, "new") == captured.map(\.id.rawValue))
         for account in try world.accounts() { #expect(account.balances) }
     }
 
-    @Test func `what waits behind a row whose provider is gone takes part in a switch (E1, E13)`() throws {
+    @Test func `a switch includes captures staged after those of a removed provider (E1, E13)`() throws {
         let world = try VirtualWorld()
         try world.start(plan(.drain, [("gone", .live)]))
         var captured: [EngagementOperation] = []
-        try dieBeforePlacing(world) {
+        try dieBeforeRouting(world) {
             captured += world.events(["a"])
             try world.capture(captured)
         }
-        // Another provider takes over, and dies before it has given anything a place, too.
+        // Another provider takes over, and its process dies before it routes anything, too.
         var hasSwitched = false
         world.onStorage { point in
             if point == .afterCommit(.full) { hasSwitched = true }
@@ -80,12 +80,12 @@ import Testing
         #expect(try world.store.state.providers().contains { $0.name == "old" && $0.state == "live" })
         try world.restart(plan(.retarget, [("old", nil), ("new", .live)]))
         #expect(try world.drain())
-        #expect(heard(world, "new") == captured.map(\.id.rawValue))
-        #expect(heard(world, "old").isEmpty)
+        #expect(sentIDs(world, "new") == captured.map(\.id.rawValue))
+        #expect(sentIDs(world, "old").isEmpty)
         for account in try world.accounts() { #expect(account.balances) }
     }
 
-    @Test func `what arrived for the share of a provider that is gone goes to whoever is there (E1, E13)`() throws {
+    @Test func `routes staged captures of a removed share to the current provider (E1, E13)`() throws {
         let world = try VirtualWorld()
         func half(_ name: String, _ places: Range<Int>) -> RoutingPlan.Provider {
             var provider = RoutingPlan.probe(name, mode: .percentage).providers[0]
@@ -96,7 +96,7 @@ import Testing
         let lower = try #require((0..<100).map { "c-\($0)" }.first { Share.place(of: $0) < middle })
         try world.start(RoutingPlan(providers: [half("gone", 0..<middle), half("old", middle..<Share.count)]))
         var captured: [EngagementOperation] = []
-        try dieBeforePlacing(world) {
+        try dieBeforeRouting(world) {
             var operation = world.events(["a"])[0]
             operation.contact = lower
             captured = [operation]
@@ -104,29 +104,29 @@ import Testing
         }
         try world.restart(plan(.drain, [("old", .live)]))
         #expect(try world.drain())
-        #expect(heard(world, "old") == captured.map(\.id.rawValue))
+        #expect(sentIDs(world, "old") == captured.map(\.id.rawValue))
         for account in try world.accounts() { #expect(account.balances) }
     }
 
-    @Test func `what arrived before a sandbox begins to run in shadow mode holds up no switch (E1, E19)`() throws {
+    @Test func `staged captures block no switch to a sandbox in shadow mode (E1, E19)`() throws {
         let world = try VirtualWorld()
         func plan(sends: Bool) -> RoutingPlan {
             .routes(.drain, .route("live", .live), .route("next", .shadow, sends: sends))
         }
         try world.start(plan(sends: false))
-        // The shadow run is known to the outbox, so that its beginning outside is a change.
+        // The outbox knows the shadow's provider, so that the start of sending is a change.
         try world.restart(.routes(.drain, .route("live", .live), .route("next", .live)))
         #expect(try world.drain())
         try world.restart(plan(sends: false))
         #expect(try world.drain())
         var captured: [EngagementOperation] = []
-        try dieBeforePlacing(world) {
+        try dieBeforeRouting(world) {
             captured = world.events(["a"])
             try world.capture(captured)
         }
         try world.restart(plan(sends: true))
         #expect(try world.drain())
-        #expect(heard(world, "live").contains(captured[0].id.rawValue))
+        #expect(sentIDs(world, "live").contains(captured[0].id.rawValue))
         #expect(world.outcome(of: captured[0].id, on: "next") == nil)
         let later = world.events(["b"])
         try world.capture(later)
@@ -134,7 +134,7 @@ import Testing
         #expect(world.outcome(of: later[0].id, on: "next")?.term == .shadowed)
     }
 
-    @Test func `what nobody could place is tried again, and nothing is sent without it in its order (E1)`() throws {
+    @Test func `retries failed routing and keeps the order of capture (E1)`() throws {
         let world = try VirtualWorld()
         try world.start(.probe())
         var tries = 0
@@ -147,16 +147,16 @@ import Testing
         #expect(throws: OutboxError.self) { try world.capture(first) }
         #expect(tries == 1)
         let second = world.events(["c"])
-        // What is captured meanwhile is safe, and waits behind it.
+        // A capture in the meantime is stored and waits behind the first.
         try world.capture(second)
         #expect(try world.stagedCaptures() == Set((first + second).map(\.id.rawValue)))
         #expect(world.sent.isEmpty)
         world.onStorage(nil)
         #expect(try world.drain())
-        #expect(heard(world, "p") == (first + second).map(\.id.rawValue))
+        #expect(sentIDs(world, "p") == (first + second).map(\.id.rawValue))
     }
 
-    @Test func `a word on consent takes everything that arrived before it to its place (E1)`() throws {
+    @Test func `a consent change routes all earlier staged captures first (E1)`() throws {
         let world = try VirtualWorld()
         try world.start(.probe())
         var isFull = true
@@ -171,10 +171,10 @@ import Testing
         isFull = false
         #expect(try world.drain())
         #expect(world.outcome(of: before[0].id, on: "p")?.term == .dropped)
-        #expect(heard(world, "p").isEmpty)
+        #expect(sentIDs(world, "p").isEmpty)
     }
 
-    @Test func `a row of staged captures that is damaged is set aside, and the others get their places`() throws {
+    @Test func `quarantines a damaged row of staged captures and routes the others`() throws {
         let world = try VirtualWorld()
         try world.start(.probe())
         world.onStorage { if $0 == .begin(.normal) { throw OutboxError(.full, "No room.") } }
@@ -186,13 +186,12 @@ import Testing
         world.onStorage(nil)
         try world.restart()
         #expect(try world.drain())
-        #expect(heard(world, "p") == good.map(\.id.rawValue))
+        #expect(sentIDs(world, "p") == good.map(\.id.rawValue))
         #expect(try world.store.quarantine.count() == 1)
         #expect(try world.store.maintenance.verify().isSound)
     }
 
-    @Test func `a row of staged captures whose delta is spoiled is set aside, and the others get their places`() throws
-    {
+    @Test func `quarantines a row of staged captures with a damaged delta and routes the others`() throws {
         let world = try VirtualWorld()
         try world.start(.probe())
         world.onStorage { if $0 == .begin(.normal) { throw OutboxError(.full, "No room.") } }
@@ -200,7 +199,7 @@ import Testing
         let good = world.events(["good"])
         #expect(throws: OutboxError.self) { try world.capture(bad) }
         try world.capture(good)
-        // A part that is missing, in a row whose checksum is right.
+        // A part is missing in a row with a correct checksum.
         try world.store.connection.run(
             """
             UPDATE stagedCapture SET captures = c, checksum = row_checksum('stagedCapture', number, routes, c)
@@ -210,16 +209,16 @@ import Testing
         world.onStorage(nil)
         try world.restart()
         #expect(try world.drain())
-        #expect(heard(world, "p") == good.map(\.id.rawValue))
+        #expect(sentIDs(world, "p") == good.map(\.id.rawValue))
         #expect(try world.store.quarantine.count() == 1)
         #expect(try world.store.maintenance.verify().isSound)
     }
 
-    @Test func `what arrived twice gets one place, and holds up nothing behind it`() throws {
+    @Test func `routes a capture that was staged twice only once`() throws {
         let world = try VirtualWorld()
         try world.start(.probe())
         var captured: [EngagementOperation] = []
-        try dieBeforePlacing(world) {
+        try dieBeforeRouting(world) {
             captured = world.events(["a"])
             try world.capture(captured)
         }
@@ -232,26 +231,26 @@ import Testing
         let later = world.events(["b"])
         try world.capture(later)
         #expect(try world.drain())
-        #expect(heard(world, "p") == (captured + later).map(\.id.rawValue))
+        #expect(sentIDs(world, "p") == (captured + later).map(\.id.rawValue))
         #expect(try world.account("p").total("captured") == 2)
         #expect(try world.store.maintenance.verify().isSound)
     }
 
-    @Test func `endings that are noted and not carried out are endings after a death (E1)`() throws {
+    @Test func `applies noted outcomes after a crash (E1)`() throws {
         let world = try VirtualWorld()
         try world.start(.probe())
         let captured = world.events(["a", "b", "c"])
         try world.capture(captured)
-        // One operation a request: the first two end, and the process dies before anybody looks.
+        // Each request carries one operation. Two have outcomes when the process dies before it applies them.
         while world.sent.count < 3 { try world.advance(by: .milliseconds(10)) }
         #expect(try world.store.connection.number("SELECT count(*) FROM notedOutcome") == 2)
         #expect(try world.store.connection.number("SELECT count(*) FROM route") == 3)
         world.kill()
         try world.restart()
         #expect(try world.drain())
-        #expect(heard(world, "p").prefix(3) == captured.map(\.id.rawValue)[...])
+        #expect(sentIDs(world, "p").prefix(3) == captured.map(\.id.rawValue)[...])
         // The third was in flight, and is sent again; the others are not.
-        #expect(heard(world, "p").count == 4)
+        #expect(sentIDs(world, "p").count == 4)
         #expect(try world.account("p").total("accepted") == 3)
         #expect(try world.store.history.entries(provider: "p", limit: 10).count == 3)
         #expect(try world.store.maintenance.verify().isSound)

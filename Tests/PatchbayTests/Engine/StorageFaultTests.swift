@@ -6,7 +6,7 @@ import PatchbayOutbox
 import PatchbaySimulation
 import Testing
 
-@Suite("The engine and storage that fails") struct StorageFaultTests {
+@Suite("The engine and storage failures") struct StorageFaultTests {
     private static let full = OutboxError(.full, "No room.")
 
     /// Lets the next `count` transactions of that durability fail.
@@ -19,13 +19,13 @@ import Testing
         }
     }
 
-    /// Lets time pass although the storage fails in it.
+    /// Lets time pass and ignores storage failures.
     private func pass(_ world: VirtualWorld, seconds: Int) {
         for _ in 0..<seconds { try? world.advance(by: .seconds(1)) }
     }
 
     @Test(arguments: [StoragePoint.begin(.normal), .beforeCommit(.normal)])
-    func `a settle that can't be stored is stored later; the vendor is not asked again`(point: StoragePoint) throws {
+    func `stores a failed settlement later without a second request`(point: StoragePoint) throws {
         for isJournaled in [false, true] {
             let world = try VirtualWorld()
             try world.start(.pool { $0.isJournaled = isJournaled })
@@ -46,7 +46,7 @@ import Testing
         }
     }
 
-    @Test func `a provider that its adapter stops is stopped only once that is stored`() throws {
+    @Test func `suspends a provider only after the suspension is stored`() throws {
         let world = try VirtualWorld()
         world.network = { _ in .says(["suspension": true]) }
         try world.start(.pool())
@@ -59,7 +59,7 @@ import Testing
         #expect(world.outcome(of: operation.id, on: "p")?.term == .accepted)
     }
 
-    @Test func `a request whose journal can't be written does not leave, and leaves later`() throws {
+    @Test func `sends a request only after its journal entry is written`() throws {
         let world = try VirtualWorld()
         try world.start(
             .pool {
@@ -69,7 +69,7 @@ import Testing
         try world.capture(.event("a"))
         try world.restart(
             .pool {
-                $0.isJournaled = true; $0.waitsForEver = true
+                $0.isJournaled = true; $0.waitsIndefinitely = true
             }
         )
         fail(world, .begin(.full), times: 1)
@@ -85,11 +85,11 @@ import Testing
         #expect(world.sent.count == 1)
     }
 
-    @Test func `a journal that fails in one lane holds up no other`() throws {
+    @Test func `a failed journal entry in one lane does not delay other lanes`() throws {
         let world = try VirtualWorld()
         try world.start(
             .pool {
-                $0.isJournaled = true; $0.waitsForEver = true
+                $0.isJournaled = true; $0.waitsIndefinitely = true
             }
         )
         for subject: Subject in ["a", "b"] { try world.capture(.event(subject.rawValue), subject: subject) }
@@ -98,7 +98,7 @@ import Testing
         world.onStorage { point in
             guard point == .begin(.full) else { return }
             journals += 1
-            if journals == 2 { throw Self.full }  // the first is the switch's
+            if journals == 2 { throw Self.full }  // the first belongs to the switch
         }
         #expect(throws: OutboxError.self) { try world.start(.pool { $0.isJournaled = true }) }
         #expect(world.sentBodies == ["b"])
@@ -107,7 +107,7 @@ import Testing
         #expect(try world.account("p").pending == 0)
     }
 
-    @Test func `one provider's fault does not swallow another's request`() throws {
+    @Test func `a storage failure of one provider does not lose another provider's request`() throws {
         let world = try VirtualWorld()
         var plan = RoutingPlan.pool("a")
         plan.providers += RoutingPlan.pool("b") { $0.isJournaled = true }.providers
@@ -126,9 +126,9 @@ import Testing
         for account in try world.accounts() { #expect(account.balances && account.pending == 0) }
     }
 
-    @Test func `storage that fails is looked at every few seconds, not without pause`() throws {
+    @Test func `retries failing storage with pauses`() throws {
         let world = try VirtualWorld()
-        try world.start(.probe { $0.circles = true })
+        try world.start(.probe { $0.plansInCircles = true })
         var tries = 0
         world.onStorage { point in
             guard point == .begin(.normal) else { return }
@@ -140,7 +140,7 @@ import Testing
         #expect((2...60).contains(tries))
     }
 
-    @Test func `a start that fails half way has not happened, and the next one is whole`() throws {
+    @Test func `rolls back a failed start and completes the next one`() throws {
         let world = try VirtualWorld()
         try world.start(.probe("old") { $0.courtesy = 1000 })
         try world.capture(.set("tier", "gold"))
@@ -149,18 +149,18 @@ import Testing
         #expect(throws: OutboxError.self) { try world.start(.probe("new")) }
         try world.capture(.event("b"))
         #expect(world.sent.isEmpty)
-        try world.keepHouse()
+        try world.performMaintenance()
         #expect(try world.drain())
         #expect(world.sent.filter { $0.provider == "new" }.count == 2)
         #expect(try world.account("new").lines["created"] == ["snapshot": 1])
     }
 
-    @Test func `a capture that can't be stored leaves nothing behind, and the next one works`() throws {
+    @Test func `a failed capture leaves nothing behind, and the next one succeeds`() throws {
         let world = try VirtualWorld()
         try world.start(.probe())
         fail(world, .beforeCommit(.full))
         #expect(throws: OutboxError.self) { try world.capture(.event("bad")) }
-        #expect(world.told.isEmpty)
+        #expect(world.reportedEvents.isEmpty)
         #expect(try world.account("p").incoming == 0)
         try world.capture(.event("b"))
         #expect(try world.drain())
@@ -170,16 +170,16 @@ import Testing
 
     @Test(
         arguments: [false, true]
-    ) func `what the vendor has said is stored before another configuration takes over`(isRefused: Bool) throws {
+    ) func `stores pending outcomes before another configuration takes over`(isRefused: Bool) throws {
         let world = try VirtualWorld()
         try world.start(.pool())
         let operation = try world.capture(.event("a"))
         fail(world, .begin(.normal), times: .max)
         pass(world, seconds: 1)
         #expect(world.outcome(of: operation.id, on: "p") == nil)
-        // Another vendor under the name of one that was not left is refused.
+        // Another adapter under the name of a provider that was not removed is refused.
         let next = isRefused ? RoutingPlan.probe() : .pool { $0.batch = 2 }
-        // As long as it can't be stored, the old configuration goes on.
+        // While the outcome cannot be stored, the old configuration stays in use.
         #expect(throws: OutboxError.self) { try world.reconfigure(next) }
         world.onStorage(nil)
         if isRefused {
@@ -199,7 +199,7 @@ import Testing
 
     @Test(
         arguments: [false, true]
-    ) func `what the vendor has said is stored when the process ends or rests, if it can be`(isResting: Bool) throws {
+    ) func `stores pending outcomes when the engine stops or is suspended`(isSuspended: Bool) throws {
         let world = try VirtualWorld()
         let plan = RoutingPlan.pool()
         try world.start(plan)
@@ -217,11 +217,11 @@ import Testing
         try engine.advance { sent.append($0) }
         fail(world, .begin(.normal))
         #expect(throws: OutboxError.self) { try engine.finish(sent[0], .replied(WireResponse(200))) }
-        if isResting { try engine.suspend() } else { try engine.stop() }
+        if isSuspended { try engine.suspend() } else { try engine.stop() }
         #expect(try world.store.history.entries(provider: "p", limit: 10).map(\.term) == ["accepted"])
     }
 
-    @Test func `a maintenance request whose rate can't be stored has not left, and leaves later`() throws {
+    @Test func `sends a maintenance request only after its rate is stored`() throws {
         let world = try VirtualWorld()
         world.network = { .says($0.endpoint == "token" ? ["token": "t"] : [:]) }
         var plan = RoutingPlan.pool { $0.needsToken = true }
@@ -242,7 +242,7 @@ import Testing
 
     @Test(
         arguments: [StoragePoint.begin(.normal), .begin(.full), .beforeCommit(.normal), .beforeCommit(.full)]
-    ) func `the journal holds a request if it left, and its rate is spent then`(point: StoragePoint) throws {
+    ) func `journals a request and consumes the rate only if the request is sent`(point: StoragePoint) throws {
         let world = try VirtualWorld()
         var plan = RoutingPlan.pool { $0.isJournaled = true }
         plan.providers[0].rate = Rate(1, per: .seconds(3600))
@@ -256,7 +256,7 @@ import Testing
         _ = try? world.capture(.event("a"))
         #expect(try world.store.state.journal(provider: "p").isEmpty == world.sent.isEmpty)
         world.onStorage(nil)
-        // Nothing was spent for what did not leave.
+        // An unsent request consumes no rate.
         try world.advance(by: .seconds(60))
         #expect(world.sent.count == 1)
         #expect(try world.account("p").pending == 0)

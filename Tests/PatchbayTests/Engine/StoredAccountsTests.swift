@@ -8,11 +8,11 @@ import PatchbaySimulation
 import Synchronization
 import Testing
 
-@Suite("Accounts of a file alone") struct StoredAccountsTests {
+@Suite("Accounts read from a file") struct StoredAccountsTests {
     private static let start = Instant(milliseconds: 1_900_000_000_000)
     private let folder = TemporaryFolder()
 
-    /// Writes on a thread of its own until it is told to end.
+    /// Writes on its own thread until it is stopped.
     private final class Writer: Sendable {
         private let state = Mutex((written: 0, isOver: false, hasEnded: false))
 
@@ -20,7 +20,7 @@ import Testing
             Thread.detachNewThread { [self] in
                 do {
                     let store = try OutboxStore.open(.file(path))
-                    // The file stays small, and every look short.
+                    // Keeps the file small and every read short.
                     store.history.limit = 64
                     while let next { try write(next, to: store) }
                 } catch {
@@ -47,7 +47,7 @@ import Testing
         }
     }
 
-    @Test func `accounts of a file that others write to balance at every look`() throws {
+    @Test func `accounts balance at every read while another thread writes`() throws {
         let writer = Writer(folder.outbox)
         defer { writer.end() }
         writer.waitForFirst()
@@ -59,52 +59,52 @@ import Testing
         }
     }
 
-    private func world(_ word: JSONValue) throws -> VirtualWorld {
+    private func world(_ reply: JSONValue) throws -> VirtualWorld {
         let world = try VirtualWorld(start: Self.start)
-        world.network = { _ in .says(word) }
+        world.network = { _ in .says(reply) }
         try world.start(.pool())
         for lane in 0..<3 { try world.capture(.event("e"), subject: Subject(rawValue: "s-\(lane)")) }
         try world.advance(by: .seconds(5))
         return world
     }
 
-    @Test func `a postponed queue is counted with the time of its next attempt`() throws {
+    @Test func `reports a postponed queue with the time of its next attempt`() throws {
         let world = try world(["otherwise": "retry 3600000"])
         let waits = try #require(try ProviderAccounts.read(world.store).first).waits
         #expect(waits.allSatisfy { $0.nextAttempt?.text.hasPrefix("2030-03-17T18:46:4") ?? false })
         #expect(waits.reduce(0) { $0 + $1.operations } == 3)
-        // A day later the file says the same: it tells of instants, not of spans.
+        // A day later the file has the same contents: it stores instants, not durations.
         world.kill()
         #expect(try ProviderAccounts.read(world.store).first?.waits == waits)
     }
 
-    @Test func `a queue that is postponed until a wake says so`() throws {
+    @Test func `reports a queue that waits for a wake`() throws {
         let world = try world(["otherwise": "woken"])
         let waits = try #require(try ProviderAccounts.read(world.store).first).waits
         #expect(waits.map { $0.reasons.map(\.code) } == [["engine.queue.unwoken"]])
         #expect(waits.first?.operations == 3)
     }
 
-    @Test func `an outage stands in the file, with its cause and the next request`() throws {
+    @Test func `reads an outage with its cause and next request from the file`() throws {
         let world = try VirtualWorld(start: Self.start)
         world.host.fix(chance: 0.5)
         world.network = { _ in .outcome(.failed(TransportFailure(.lost, "timedOut")), after: .milliseconds(10)) }
         try world.start(.pool())
         for lane in 0..<8 { try world.capture(.event("e"), subject: Subject(rawValue: "s-\(lane)")) }
         try world.advance(by: .seconds(60))
-        let told = try world.waits(of: "p").first { $0.code == "engine.provider.outage" }
+        let reported = try world.waits(of: "p").first { $0.code == "engine.provider.outage" }
         world.kill()
         let accounts = try #require(try ProviderAccounts.read(world.store).first)
         let outage = try #require(accounts.waits.first?.reasons.first)
         #expect(outage.code == "engine.provider.outage")
         #expect(outage.error == .unreachable)
         #expect(outage.reason.contains("since 2030-03-17T17:46:40"))
-        #expect(told?.reason == outage.reason)
+        #expect(reported?.reason == outage.reason)
         #expect(accounts.json["waits"]?.array?.count == accounts.waits.count)
     }
 }
 
-/// Captures an operation, or ends the one that was captured last, in turn: now one is pending, now none.
+/// Captures an operation for an odd number, and completes it for the next even number.
 private func write(_ number: Int, to store: OutboxStore) throws {
     guard number % 2 == 1 else {
         try store.settlement.complete(provider: "p", sequence: Int64(number / 2), term: "accepted", code: "", at: 1)

@@ -6,7 +6,7 @@ import PatchbayOutbox
 import Synchronization
 import Testing
 
-@Suite("A client that the system suspends", .endsAtAll) struct SuspensionTests {
+@Suite("A client that the system suspends", .hangTimeLimit) struct SuspensionTests {
     private let folder = TemporaryFolder()
     private var path: String { folder.outbox }
 
@@ -19,7 +19,7 @@ import Testing
         )
     }
 
-    /// Whether nobody has the file open, as another process finds out: only then may its journal change.
+    /// Whether no process has the file open. Only then can another process change its journal mode.
     private func isFree() throws -> Bool {
         let connection = try Connection(.file(path), .readWrite)
         connection.setTimeout(0)
@@ -32,7 +32,7 @@ import Testing
         }
     }
 
-    /// The locks that this process holds on the file and what stands beside it; nil where the system does not tell.
+    /// Returns the number of locks that this process holds on the outbox files; nil if the system does not report them.
     private func locks() throws -> Int? {
         let (files, notes) = ("/proc/self/fd/", "/proc/self/fdinfo/")
         guard let open = try? FileManager.default.contentsOfDirectory(atPath: files) else { return nil }
@@ -42,7 +42,7 @@ import Testing
             .reduce(0) { $0 + $1.split(separator: "\n").count { $0.hasPrefix("lock:") } }
     }
 
-    @Test func `suspended it leaves no lock, captures wait, and waking stores and delivers them`() async throws {
+    @Test func `a suspended client holds no lock, and waking stores and delivers waiting captures`() async throws {
         let client = try await client(ScriptedTransport())
         try await client.track("before").durable()
         #expect(try !isFree())
@@ -70,7 +70,7 @@ import Testing
         #expect(try store.maintenance.verify().isSound)
     }
 
-    @Test func `an answer that comes while it is suspended is settled after, and nothing is sent twice`() async throws {
+    @Test func `settles a reply that arrived during suspension after waking and resends nothing`() async throws {
         let gate = CountedGate()
         let client = try await client(gate)
         let receipt = try client.track("in flight")
@@ -87,9 +87,7 @@ import Testing
         await client.close()
     }
 
-    @Test func `a change of the configuration that waits for an answer is told of a suspension, and works after it`()
-        async throws
-    {
+    @Test func `cancels a pending reconfiguration on suspension and accepts it after the wake-up`() async throws {
         let gate = CountedGate()
         let client = try await client(gate)
         try await client.track("in flight").durable()
@@ -105,9 +103,9 @@ import Testing
         await client.close()
     }
 
-    @Test func `another process delivers meanwhile, and its outcomes are heard on waking`() async throws {
+    @Test func `receives the outcomes of another process on waking`() async throws {
         let client = try await client(SilentTransport())
-        let receipt = try client.track("for whoever is there")
+        let receipt = try client.track("for any process")
         try await receipt.durable()
         await client.suspend()
         let other = try await self.client(ScriptedTransport())
@@ -119,7 +117,7 @@ import Testing
         await client.close()
     }
 
-    @Test func `closing a suspended client stores what waited`() async throws {
+    @Test func `closing a suspended client stores its waiting captures`() async throws {
         let client = try await client(SilentTransport())
         await client.suspend()
         let receipt = try client.track("kept")
@@ -129,7 +127,7 @@ import Testing
         #expect(try store.operations.pendingCount(provider: "p") == 1)
     }
 
-    @Test func `a file that was moved away meanwhile is not opened in its place`() async throws {
+    @Test func `refuses to wake on another file at the path of the outbox`() async throws {
         let client = try await client(SilentTransport())
         try await client.track("kept").durable()
         await client.suspend()
@@ -144,7 +142,7 @@ import Testing
         await client.close()
     }
 
-    @Test func `a client in memory is suspended too, and goes on`() async throws {
+    @Test func `suspends and resumes a client in memory`() async throws {
         let client = try await EngagementClient(
             outbox: .memory,
             subject: "s",
@@ -159,7 +157,7 @@ import Testing
     }
 }
 
-/// Answers once it is opened, and counts what it was asked.
+/// Answers once it is opened, and counts its requests.
 private final class CountedGate: Transport {
     private let gate = Gate()
     private let requests = Mutex(0)

@@ -5,7 +5,7 @@ import PatchbayOutbox
 import PatchbaySimulation
 import Testing
 
-@Suite("Switches that lose, double or disturb nothing") struct EngineObligationSwitchFaults {
+@Suite("Switches without loss or duplicates") struct EngineObligationSwitchFaults {
     private func provider(
         _ name: String,
         _ mode: RoutingPlan.Mode?,
@@ -18,43 +18,43 @@ import Testing
         RoutingPlan(providers: providers, onSwitch: policy)
     }
 
-    private func heard(_ world: VirtualWorld, _ provider: String, _ path: String = "/track") -> [String] {
+    private func sentIDs(_ world: VirtualWorld, _ provider: String, _ path: String = "/track") -> [String] {
         world.sent.filter { $0.provider == provider && $0.request.url.hasSuffix(path) }
             .compactMap { $0.request[header: "Operation"] }
     }
 
-    private func balances(_ world: VirtualWorld) throws {
+    private func expectBalances(_ world: VirtualWorld) throws {
         for account in try world.accounts() { #expect(account.balances, "\(account.provider)") }
         #expect(try world.store.maintenance.verify().isSound)
     }
 
-    @Test func `what only the removed provider holds goes to a provider that was there before (E13)`() throws {
+    @Test func `moves operations that only a removed provider holds to an existing provider (E13)`() throws {
         let world = try VirtualWorld()
         try world.start(plan(.retarget, provider("a", .live, courtesy: 100_000)))
         let only = try world.capture(.event("only a"))
         try world.restart(plan(.retarget, provider("a", .live, courtesy: 100_000), provider("b", .live)))
         let both = try world.capture(.event("both"))
         try world.advance(by: .seconds(1))
-        #expect(heard(world, "b") == [both.id.rawValue])
+        #expect(sentIDs(world, "b") == [both.id.rawValue])
         try world.restart(plan(.retarget, provider("a", nil, courtesy: 100_000), provider("b", .live)))
         try world.advance(by: .seconds(1))
-        #expect(heard(world, "b") == [both.id, only.id].map(\.rawValue))
+        #expect(sentIDs(world, "b") == [both.id, only.id].map(\.rawValue))
         #expect(try world.account("a").total("moved") == 2)
-        try balances(world)
+        try expectBalances(world)
     }
 
-    @Test func `an added provider that still holds an operation gets it once (E13)`() throws {
+    @Test func `sends an operation once to an added provider that still holds it (E13)`() throws {
         let world = try VirtualWorld()
         try world.start(plan(.drain, provider("a", .live, courtesy: 100_000), provider("b", .live, courtesy: 100_000)))
         let operation = try world.capture(.event("both"))
         try world.restart(plan(.drain, provider("a", .live, courtesy: 100_000)))
         try world.restart(plan(.retarget, provider("b", .live)))
         try world.advance(by: .seconds(1))
-        #expect(heard(world, "b") == [operation.id.rawValue])
-        try balances(world)
+        #expect(sentIDs(world, "b") == [operation.id.rawValue])
+        try expectBalances(world)
     }
 
-    @Test func `without anybody to take it, everything stays (E13)`() throws {
+    @Test func `keeps all operations when no provider can take them (E13)`() throws {
         let world = try VirtualWorld()
         try world.start(plan(.retarget, provider("a", .live, courtesy: 100_000)))
         try world.capture(.event("a"))
@@ -62,37 +62,37 @@ import Testing
         #expect(try world.account("a").pending == 1)
         try world.restart(plan(.retarget, provider("b", .live)))
         #expect(try world.drain())
-        #expect(heard(world, "b").count == 1)
-        try balances(world)
+        #expect(sentIDs(world, "b").count == 1)
+        try expectBalances(world)
     }
 
-    @Test func `two added providers at once each get everything, once (E13)`() throws {
+    @Test func `two providers added together each receive every operation once (E13)`() throws {
         let world = try VirtualWorld()
         try world.start(plan(.retarget, provider("a", .live, courtesy: 100_000)))
         let operation = try world.capture(.event("a"))
         try world.restart(plan(.retarget, provider("b", .live), provider("c", .live), provider("a", nil)))
         #expect(try world.drain())
-        for name in ["b", "c"] { #expect(heard(world, name) == [operation.id.rawValue]) }
-        #expect(heard(world, "a", "/unregister").count == 1)
-        try balances(world)
+        for name in ["b", "c"] { #expect(sentIDs(world, name) == [operation.id.rawValue]) }
+        #expect(sentIDs(world, "a", "/unregister").count == 1)
+        try expectBalances(world)
     }
 
-    @Test func `a provider that was named no more is told unregister once it can be served again (E13)`() throws {
+    @Test func `sends unregister once when a removed provider is configured again (E13)`() throws {
         let world = try VirtualWorld()
         try world.start(plan(.drain, provider("a", .live)))
         try world.capture(.set("tier", "gold"))
         #expect(try world.drain())
         try world.restart(plan(.drain, provider("b", .live)))
-        #expect(heard(world, "a", "/unregister").isEmpty)
+        #expect(sentIDs(world, "a", "/unregister").isEmpty)
         for _ in 0..<3 {
             try world.restart(plan(.drain, provider("b", .live), provider("a", nil)))
             #expect(try world.drain())
-            #expect(heard(world, "a", "/unregister").count == 1)
+            #expect(sentIDs(world, "a", "/unregister").count == 1)
         }
-        try balances(world)
+        try expectBalances(world)
     }
 
-    @Test func `a provider that comes back before its unregister left hears none (E13)`() throws {
+    @Test func `sends no unregister to a provider that is added again before it was sent (E13)`() throws {
         let world = try VirtualWorld()
         try world.start(plan(.drain, provider("a", .live)))
         try world.capture(.set("tier", "gold"))
@@ -100,13 +100,13 @@ import Testing
         try world.restart(plan(.drain, provider("b", .live), provider("a", nil, courtesy: 100_000)))
         try world.restart(plan(.drain, provider("a", .live), provider("b", nil)))
         #expect(try world.drain())
-        #expect(heard(world, "a", "/unregister").isEmpty)
-        #expect(heard(world, "b", "/unregister").count == 1)
-        #expect(heard(world, "a", "/changeAttributes").count == 2)
-        try balances(world)
+        #expect(sentIDs(world, "a", "/unregister").isEmpty)
+        #expect(sentIDs(world, "b", "/unregister").count == 1)
+        #expect(sentIDs(world, "a", "/changeAttributes").count == 2)
+        try expectBalances(world)
     }
 
-    @Test func `a pause is no leave: nothing is replayed and nothing said (E13)`() throws {
+    @Test func `a pause sends no unregister and no snapshot (E13)`() throws {
         let world = try VirtualWorld()
         try world.start(plan(.retarget, provider("a", .live)))
         try world.capture(.set("tier", "gold"))
@@ -121,7 +121,7 @@ import Testing
         #expect(try world.account("a").total("created") == 0)
     }
 
-    @Test func `a switch asks the person's consent again before the new provider hears anything (E13)`() throws {
+    @Test func `checks consent before an added provider receives anything (E13)`() throws {
         for state: Consent.State? in [nil, .denied, .granted] {
             let world = try VirtualWorld()
             let required: Set<Consent.Scope> = [.profile]
@@ -130,12 +130,12 @@ import Testing
             if let state { try world.capture(.setConsent(Consent(purpose: .profile, state: state))) }
             try world.restart(.probe("new", requiredConsent: required))
             try world.advance(by: .seconds(60))
-            #expect(heard(world, "new", "/changeAttributes").count == (state == .granted ? 1 : 0))
-            try balances(world)
+            #expect(sentIDs(world, "new", "/changeAttributes").count == (state == .granted ? 1 : 0))
+            try expectBalances(world)
         }
     }
 
-    @Test func `death between a switch and what comes after carries it out once (E13)`() throws {
+    @Test func `completes a switch once after a crash (E13)`() throws {
         for deaths in 1...6 {
             let world = try VirtualWorld()
             try world.start(.probe("old") { $0.isJournaled = true })
@@ -153,16 +153,16 @@ import Testing
             world.onStorage(nil)
             try world.restart(next)
             #expect(try world.drain())
-            #expect(heard(world, "new").count + heard(world, "old").count == 1)
-            #expect(heard(world, "new", "/changeAttributes").count == 1)
-            #expect(heard(world, "old", "/unregister").count == 1)
-            try balances(world)
+            #expect(sentIDs(world, "new").count + sentIDs(world, "old").count == 1)
+            #expect(sentIDs(world, "new", "/changeAttributes").count == 1)
+            #expect(sentIDs(world, "old", "/unregister").count == 1)
+            try expectBalances(world)
         }
     }
 }
 
-@Suite("An erase leaves nothing of the person") struct EngineObligationErasure {
-    @Test func `rejects kept for replay go, and work for a provider that the configuration no longer names (E14)`()
+@Suite("Erasure of rejects and of unconfigured providers") struct EngineObligationErasure {
+    @Test func `an erasure deletes rejects and the operations of an unconfigured provider (E14)`()
         throws
     {
         let world = try VirtualWorld()

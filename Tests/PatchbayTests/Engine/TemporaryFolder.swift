@@ -1,14 +1,14 @@
 import Foundation
 
-/// A folder of its own for each test, which goes away with the test.
+/// A temporary folder that is deleted with its test.
 final class TemporaryFolder: Sendable {
     private let url = FileManager.default.temporaryDirectory.appending(path: "patchbay-\(UUID().uuidString)")
 
-    /// Where the folder can't be made, the test can't write there either, and says so.
+    /// If the folder cannot be created, the test fails when it writes there.
     init() { try? FileManager.default.createDirectory(at: url, withIntermediateDirectories: true) }
 
     deinit { try? FileManager.default.removeItem(at: url) }
 
-    /// Where an outbox of the test can stand.
+    /// The path of an outbox of the test.
     var outbox: String { url.appending(path: "outbox.sqlite").path }
 }

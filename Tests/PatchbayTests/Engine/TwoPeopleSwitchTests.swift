@@ -5,13 +5,13 @@ import PatchbayOutbox
 import PatchbaySimulation
 import Testing
 
-/// How a phone comes to another configuration.
+/// A way to apply another configuration.
 enum SwitchWay: String, CaseIterable, CustomTestStringConvertible {
     case restart, reconfigure
 
     var testDescription: String { rawValue }
 
-    func take(_ world: VirtualWorld, _ plan: RoutingPlan) throws {
+    func apply(_ world: VirtualWorld, _ plan: RoutingPlan) throws {
         switch self {
         case .restart: try world.restart(plan)
         case .reconfigure: try world.reconfigure(plan)
@@ -32,57 +32,56 @@ enum SwitchWay: String, CaseIterable, CustomTestStringConvertible {
         .switchContact(ContactSwitch(.logIn, identifiers: [Identifier(.external, person)]))
     }
 
-    /// What a vendor hears with whose credential, and whose it is.
-    private struct Heard: Equatable {
+    /// An operation that a vendor received, the credential of its request, and the credential due to its person.
+    private struct Delivery: Equatable {
         let operation: String
         let credential: String?
         let due: String
     }
 
-    /// Two people say something to a vendor that holds it back, one after the other; then another vendor takes its place.
-    private func heard(_ way: SwitchWay) throws -> [Heard] {
+    /// Two people in turn capture operations for a vendor that delays them; then another vendor replaces it.
+    private func deliveries(_ way: SwitchWay) throws -> [Delivery] {
         let world = try VirtualWorld()
         world.credentials = { _, contact in contact.map { Secret("token of \($0)") } }
         try world.start(plan(provider("a", .live, courtesy: 100_000), provider("b", nil)))
         var due: [String: String] = [:]
-        func say(_ action: Action, _ person: String?) throws {
+        func capture(_ action: Action, _ person: String?) throws {
             let operation = try world.capture(action, contact: person)
-            due[operation.id.rawValue] = person.map { "token of \($0)" } ?? "nobody"
+            due[operation.id.rawValue] = person.map { "token of \($0)" } ?? "anonymous"
         }
-        try say(logIn("anna"), "anna")
-        try say(.set("tier", "gold"), "anna")
-        try say(.event("of anna"), "anna")
-        try say(.switchContact(ContactSwitch(.logOut)), nil)
-        try say(.event("anonymous"), nil)
-        try say(logIn("bo"), "bo")
-        try say(.event("of bo"), "bo")
+        try capture(logIn("anna"), "anna")
+        try capture(.set("tier", "gold"), "anna")
+        try capture(.event("of anna"), "anna")
+        try capture(.switchContact(ContactSwitch(.logOut)), nil)
+        try capture(.event("anonymous"), nil)
+        try capture(logIn("bo"), "bo")
+        try capture(.event("of bo"), "bo")
         #expect(world.sent.isEmpty)
-        try way.take(world, plan(provider("b", .live), provider("a", nil)))
+        try way.apply(world, plan(provider("b", .live), provider("a", nil)))
         #expect(try world.drain())
         for account in try world.accounts() { #expect(account.balances, "\(account.provider)") }
-        let heard = world.sent.filter { $0.provider == "b" }.flatMap { sent in
-            // What the switch makes is of whoever is there.
+        let deliveries = world.sent.filter { $0.provider == "b" }.flatMap { sent in
+            // The switch creates its operations for the current contact.
             sent.operations.map {
-                Heard(
+                Delivery(
                     operation: $0.rawValue,
                     credential: sent.request[header: "Authorization"],
                     due: due[$0.rawValue] ?? "token of bo"
                 )
             }
         }
-        #expect(Set(due.keys).isSubset(of: heard.map(\.operation)))
-        return heard
+        #expect(Set(due.keys).isSubset(of: deliveries.map(\.operation)))
+        return deliveries
     }
 
-    @Test(arguments: SwitchWay.allCases) func `what one person did leaves with that person's credential alone (E13)`(
+    @Test(arguments: SwitchWay.allCases) func `sends each person's operations with that person's credential only (E13)`(
         _ way: SwitchWay
     ) throws {
-        for one in try heard(way) { #expect(one.credential == one.due, "\(one.operation)") }
+        for one in try deliveries(way) { #expect(one.credential == one.due, "\(one.operation)") }
     }
 
     @Test(arguments: SwitchWay.allCases)
-    func `a provider that serves a person again who logged out elsewhere receives the log-out`(_ way: SwitchWay) throws
-    {
+    func `a provider that returns receives the log-out that happened at another provider`(_ way: SwitchWay) throws {
         let border = 5_000
         let subject: Subject = "installation-1"
         func isLow(_ name: String) -> Bool { Share.place(of: name) < border }
@@ -100,8 +99,8 @@ enum SwitchWay: String, CaseIterable, CustomTestStringConvertible {
         try world.start(plan(provider("a", .live, courtesy: 100_000), provider("b", nil)))
         try world.capture(logIn(anna), contact: anna)
         try world.capture(.switchContact(ContactSwitch(.logOut)))
-        try way.take(world, plan(part("a", own), part("b", other)))
-        try way.take(world, plan(provider("a", .live, courtesy: 100_000), provider("b", nil)))
+        try way.apply(world, plan(part("a", own), part("b", other)))
+        try way.apply(world, plan(provider("a", .live, courtesy: 100_000), provider("b", nil)))
         #expect(try world.drain())
         let changes = try world.sent.filter { $0.provider == "a" }
             .map { try EngagementOperation(jsonBytes: $0.request.body) }

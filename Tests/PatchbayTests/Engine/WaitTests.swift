@@ -5,7 +5,7 @@ import PatchbayModel
 import PatchbaySimulation
 import Testing
 
-@Suite("Waits are explained") struct WaitTests {
+@Suite("Explanations of waits") struct WaitTests {
     private static let start = Instant(milliseconds: 1_900_000_000_000)
 
     private func world(_ outcome: @escaping (VirtualWorld.Sent) -> Outcome) throws -> VirtualWorld {
@@ -15,7 +15,7 @@ import Testing
         return world
     }
 
-    @Test func `a wait names its operations, its cause, and the next attempt`() throws {
+    @Test func `describes a wait with operations, cause and next attempt`() throws {
         let world = try world { _ in .failed(TransportFailure(.notSent, "certificateSelfSigned")) }
         try world.capture(.event("a"))
         try world.capture(.event("b"))
@@ -33,7 +33,7 @@ import Testing
         #expect(json["reasons"]?.array?.count == 1)
     }
 
-    @Test func `the same is read from the file when no process has it open`() throws {
+    @Test func `reads the same waits from a closed file`() throws {
         let world = try world { _ in .failed(TransportFailure(.notSent, "hostNotFound")) }
         try world.capture(.event("a"))
         try world.advance(by: .seconds(1))
@@ -44,7 +44,7 @@ import Testing
         #expect(stored.first?.text.contains("The host name probe.test cannot be resolved (DNS).") == true)
     }
 
-    @Test func `a request that was in progress when the process ended is not reported as in progress`() throws {
+    @Test func `reports an interrupted request as unanswered, not as in progress`() throws {
         let world = try VirtualWorld()
         world.network = { _ in .silence }
         try world.start(.probe())
@@ -55,7 +55,7 @@ import Testing
         #expect(try world.account("p").waits.first?.reasons.map(\.code) == ["engine.request.unanswered"])
     }
 
-    @Test func `a success that confirms nothing is the reason of the wait for its repeat`() throws {
+    @Test func `reports an unconfirmed success as the reason of a retry`() throws {
         let world = try VirtualWorld()
         world.network = { _ in .outcome(.replied(WireResponse(200, json: ["otherwise": "retry 60000"]))) }
         try world.start(.pool())
@@ -78,7 +78,7 @@ import Testing
         #expect(Set(reasons) == [["probe.test answered HTTP 503."], ["probe.test did not answer in time."]])
     }
 
-    @Test(arguments: [404, 410, 401, 403]) func `no remedy advises to wait for an answer that does not change`(
+    @Test(arguments: [404, 410, 401, 403]) func `the remedy for a permanent refusal does not advise to wait`(
         _ status: Int
     )
         throws
@@ -93,7 +93,7 @@ import Testing
         #expect(reason.remedy.hasPrefix("Correct") || reason.remedy.hasPrefix("Check"))
     }
 
-    @Test func `a finished provider does not wait`() throws {
+    @Test func `a provider without pending operations has no waits`() throws {
         let world = try world { _ in .replied(WireResponse(503)) }
         try world.capture(.event("a"))
         try world.advance(by: .seconds(1))
@@ -104,7 +104,7 @@ import Testing
         #expect(try world.account("p").waits.isEmpty)
     }
 
-    @Test func `a required consent that nobody has answered is a reason`() throws {
+    @Test func `reports a required consent without an answer as the reason of a wait`() throws {
         let world = try VirtualWorld(start: Self.start)
         try world.start(.probe(requiredConsent: [Consent.Scope(.tracking)]))
         try world.capture(.event("a"))

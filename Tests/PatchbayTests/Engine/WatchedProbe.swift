@@ -3,12 +3,12 @@ import PatchbayAdapterKit
 import PatchbayModel
 import Synchronization
 
-/// What an adapter was asked.
+/// The calls of an adapter.
 final class AdapterLog: Sendable {
     struct Entries {
         var examined: [OperationID] = []
         var placed: [OperationID] = []
-        /// How many operations each plan was shown.
+        /// The number of operations in the window of each plan.
         var windows: [Int] = []
     }
 
@@ -19,7 +19,7 @@ final class AdapterLog: Sendable {
     func note(_ change: (inout Entries) -> Void) { state.withLock { change(&$0) } }
 }
 
-/// An adapter that is watched: everything it is asked stands in a log.
+/// An adapter that records its calls in a log.
 struct WatchedProbe: VendorAdapter {
     struct Settings: AdapterSettings { static let table = SettingsTable<Settings>([]) }
     enum Endpoint: String, AdapterEndpoint { case any }
@@ -67,7 +67,7 @@ struct WatchedProbe: VendorAdapter {
 }
 
 extension RoutingPlan {
-    /// One provider whose adapter is watched.
+    /// Returns a plan with one provider whose adapter records its calls.
     static func watched(_ log: AdapterLog) -> RoutingPlan {
         RoutingPlan(providers: [.init(name: "p", adapter: WatchedProbe(log), mode: .live)])
     }

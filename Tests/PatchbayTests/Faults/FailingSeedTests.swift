@@ -1,10 +1,10 @@
 import PatchbaySimulation
 import Testing
 
-@Suite("A seed that fails") struct FailingSeedTests {
-    /// Lists that fail whenever they hold all of some numbers.
+@Suite("Reduction of failing runs") struct FailingSeedTests {
+    /// A list fails if it contains all of some numbers.
     @Test(arguments: [[], [0], [99], [3, 4], [0, 50, 99], [17, 18, 19, 71], Array(0..<100)])
-    func `a list is cut down to what fails`(_ needed: [Int]) {
+    func `reduces a list to the elements that fail`(_ needed: [Int]) {
         var count = 0
         let found = Reduction.least(Array(0..<100)) { list in
             count += 1
@@ -14,13 +14,13 @@ import Testing
         #expect(count < 1_000)
     }
 
-    @Test func `a list of which nothing can be left out stays, and an empty one, too`() {
+    @Test func `keeps a list whose elements are all needed, and an empty list`() {
         #expect(Reduction.least([1, 2, 3]) { $0.count == 3 } == [1, 2, 3])
         #expect(Reduction.least([Int]()) { _ in true }.isEmpty)
     }
 
     @Test(arguments: [SimulationMutation.valuesOfAnother, .confirmedNotStored, .optOutForgotten])
-    func `a failing run is told with as few steps as it takes, and they end in the same problem`(
+    func `reduces a failing run to the fewest steps with the same problem`(
         _ mutation: SimulationMutation
     )
         throws

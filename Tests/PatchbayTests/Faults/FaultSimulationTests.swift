@@ -20,7 +20,7 @@ enum Seeds {
 }
 
 @Suite("Random runs with crashes and faults") struct FaultSimulationTests {
-    @Test(arguments: Seeds.groups) func `a random run comes out right`(seeds: [UInt64]) throws {
+    @Test(arguments: Seeds.groups) func `a random run breaks no invariant`(seeds: [UInt64]) throws {
         let campaign = FaultCampaign(try FaultScenes.table())
         for seed in seeds {
             for failure in try campaign.play(seed).failures {
@@ -35,7 +35,7 @@ enum Seeds {
         }
     }
 
-    @Test func `a campaign that is cancelled tells what it has`() async throws {
+    @Test func `returns a partial report when a campaign is cancelled`() async throws {
         let campaign = FaultCampaign(try FaultScenes.table())
         let isCancelled = Atomic(false)
         let report = try await campaign.play(

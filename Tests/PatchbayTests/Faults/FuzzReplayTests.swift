@@ -2,11 +2,13 @@ import Foundation
 import PatchbayFuzzing
 import Testing
 
-@Suite("Bytes that were found by fuzzing") struct FuzzReplayTests {
+@Suite("Kept fuzzing inputs") struct FuzzReplayTests {
     private static let corpus = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent().appending(path: "Fuzzing/Corpus")
 
-    @Test(arguments: FuzzTarget.allCases) func `every input that was kept comes out right`(target: FuzzTarget) throws {
+    @Test(arguments: FuzzTarget.allCases) func `reports no problem for any kept fuzzing input`(target: FuzzTarget)
+        throws
+    {
         let folder = Self.corpus.appending(path: target.rawValue)
         let files = try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)
         #expect(!files.isEmpty, "No input is kept for \(target.rawValue).")

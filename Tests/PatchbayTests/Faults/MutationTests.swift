@@ -4,12 +4,13 @@ import PatchbaySimulation
 import PatchbayTesting
 import Testing
 
-/// A mutation of the adapters or of the simulated vendors. Those of the engine and the outbox are patches, see `make mutants`.
+/// A mutation of the adapters or of the simulated vendors. The mutations of the engine and the outbox are patches, which
+/// `make mutants` applies.
 enum Mutation: Hashable, Sendable, CustomTestStringConvertible {
     case adapter(ProbeMutation)
-    /// One of the vendors or the network, in the simulation alone.
+    /// A mutation of the vendors or the network in the simulation.
     case simulation(SimulationMutation)
-    /// One that breaks the adapter of one API.
+    /// A mutation of the adapter of one API.
     case api(String, ProbeMutation)
 
     static let all: [Mutation] =
@@ -31,7 +32,7 @@ enum Mutation: Hashable, Sendable, CustomTestStringConvertible {
 
     var testDescription: String { name }
 
-    /// What a run of that seed finds, in order and its numbers left out; empty if it finds nothing.
+    /// Returns the problems that a run of a seed reports, in order and without numbers.
     func verdicts(of seed: UInt64) throws -> [String] {
         let campaign = FaultCampaign(try table())
         let report =
@@ -56,7 +57,7 @@ enum Mutation: Hashable, Sendable, CustomTestStringConvertible {
         )
     }
 
-    /// A sentence without what differs from seed to seed.
+    /// Returns a problem without the parts that differ between seeds.
     private static func general(_ problem: String) -> String {
         problem.replacing(#/\[.*\]/#, with: "…").split(separator: " ")
             .map { $0.contains(where: \.isNumber) ? "…" : String($0) }.joined(separator: " ")
@@ -67,11 +68,11 @@ enum Mutation: Hashable, Sendable, CustomTestStringConvertible {
 struct Proof {
     struct Row: Hashable, Sendable {
         let seed: UInt64
-        /// The sentence of the invariant that the mutation must break; empty if any invariant will do.
+        /// The text of the invariant that the mutation must break; empty for any invariant.
         let invariant: String
         let verdict: String
 
-        /// Whether a run with these sentences breaks the invariant.
+        /// Returns whether a run with these problems breaks the invariant.
         func isTripped(by verdicts: [String]) -> Bool {
             invariant.isEmpty ? !verdicts.isEmpty : verdicts.contains { $0.contains(invariant) }
         }
@@ -93,7 +94,7 @@ struct Proof {
         return rows
     }
 
-    /// Writes a found row in the place of the old one.
+    /// Replaces a row of the table.
     static func write(_ name: String, _ row: Row) throws {
         let lines = try text().split(separator: "\n", omittingEmptySubsequences: false).map { line -> String in
             guard line.hasPrefix("| `\(name)` |") else { return String(line) }
@@ -105,11 +106,11 @@ struct Proof {
 }
 
 @Suite("Mutations", .serialized) struct MutationTests {
-    /// The proof is searched again with `UPDATE_PROOF=1`, or with a mutation's name: the first seed that finds it.
+    /// With `UPDATE_PROOF=1` or a mutation's name, the test searches for the first seed that finds the mutation.
     private static let sought = ProcessInfo.processInfo.environment["UPDATE_PROOF"]
     private static let seeds: ClosedRange<UInt64> = 1...1500
 
-    @Test(arguments: Mutation.all) func `a mutation is found, as the article says`(_ mutation: Mutation)
+    @Test(arguments: Mutation.all) func `the seed in the article finds its mutation`(_ mutation: Mutation)
         throws
     {
         let row = try #require(try Proof.rows()[mutation.name], "\(Proof.path) has no row for \(mutation.name).")
@@ -123,10 +124,10 @@ struct Proof {
         }
         let verdicts = try mutation.verdicts(of: row.seed)
         #expect(row.isTripped(by: verdicts), "The invariant \"\(row.invariant)\" must fail, too: \(verdicts)")
-        #expect(verdicts.first == row.verdict, "Look at it, then UPDATE_PROOF=1.")
+        #expect(verdicts.first == row.verdict, "Check the difference, then set UPDATE_PROOF=1.")
     }
 
-    @Test func `the article lists no other`() throws {
+    @Test func `the article lists exactly the mutations of the tests`() throws {
         #expect(Set(try Proof.rows().keys) == Set(Mutation.all.map(\.name)))
     }
 }

@@ -4,9 +4,9 @@ import PatchbayModel
 import PatchbaySimulation
 import Testing
 
-/// A change of person waits in an outage, and meanwhile the configuration changes to another vendor: at every device API.
+/// A change of person waits in an outage while the configuration switches to another vendor, for every device API.
 @Suite("A switch during an outage") struct SwitchDuringOutageTests {
-    /// How the configuration leaves the first vendor.
+    /// The policy with which the configuration removes the first vendor.
     enum Way: CaseIterable {
         case drain, retarget, both, percentage
 
@@ -28,7 +28,7 @@ import Testing
     static let deviceAPIs = ["acoustic", "adobe", "adobe-classic", "altcraft", "des", "salesforce"]
 
     @Test(arguments: deviceAPIs, Way.allCases)
-    func `the vendor that is left reaches no person on this device`(_ left: String, way: Way) throws {
+    func `a removed vendor reaches no person on this device`(_ left: String, way: Way) throws {
         for change in [Self.logOut, Self.logIn("c-2")] {
             let story = try Story(leaving: left, way)
             try story.capture(.registerDevice(ScenePhone.device()))
@@ -36,7 +36,7 @@ import Testing
             try story.capture(Self.logIn("c-1"))
             try story.capture(.changeSubscription(Subscription(channel: .push, state: .subscribed)))
             try story.world.advance(by: .seconds(600))
-            #expect(!story.reached.isEmpty, "the vendor that is left should reach a person before the outage")
+            #expect(!story.reached.isEmpty, "the removed vendor should reach a person before the outage")
             story.isOnline = false
             try story.capture(change)
             try story.world.advance(by: .seconds(5))
@@ -45,7 +45,7 @@ import Testing
             story.isOnline = true
             try story.world.wake()
             _ = try story.world.drain()
-            // With a percentage the vendor stays in use; the person who has left the installation is not reached there.
+            // With a percentage the vendor stays in use, but must not reach the person who has logged out.
             let reached = way == .percentage ? story.reached.filter { $0 == .contact("c-1") } : story.reached
             #expect(reached.isEmpty, "\(change)")
             let accounts = try #require(try story.world.accounts().first { $0.provider == left })
@@ -81,7 +81,7 @@ private final class Story {
         try world.start(RoutingPlan(providers: [provider(left, .live), provider(other, nil)], onSwitch: way.policy))
     }
 
-    /// Whom the vendor that is left reaches.
+    /// The people whom the removed vendor reaches.
     var reached: [VendorRecord.Person] {
         guard let vendor = vendors[left.id] else { return [] }
         return left.changing.records(vendor.anyState).filter { !$0.reaches.isEmpty }.map(\.person)

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Behaviour probes") struct BehaviourProbeTests {
     @Test(arguments: BehaviourProbe.all)
-    func `a probe keeps its promise, whatever single thing goes wrong`(_ probe: BehaviourProbe) throws {
+    func `a behaviour probe passes with every single fault`(_ probe: BehaviourProbe) throws {
         let disturbances = try probe.disturbances()
         #expect(disturbances.contains { if case .death = $0 { true } else { false } })
         for disturbance in disturbances {
@@ -16,12 +16,12 @@ import Testing
     }
 
     @Test(arguments: BehaviourProbe.all.flatMap { probe in probe.brokenBy.map { (probe, $0) } })
-    func `a broken probe is caught`(_ probe: BehaviourProbe, by mutation: ProbeMutation) throws {
+    func `a mutated adapter fails its probe`(_ probe: BehaviourProbe, by mutation: ProbeMutation) throws {
         let isCaught = try probe.disturbances().contains { try !probe.problems($0, mutation: mutation).isEmpty }
         #expect(isCaught, "\(probe.name) does not notice an adapter that \(mutation.rawValue).")
     }
 
-    @Test func `the page for authors lists every probe`() throws {
+    @Test func `the adapter author's guide lists every probe`() throws {
         let root = (0..<4).reduce(URL(filePath: #filePath)) { url, _ in url.deletingLastPathComponent() }
         let page = root.appending(path: "Sources/Patchbay/Documentation.docc/WritingAnAdapter.md")
         let lines = try String(contentsOf: page, encoding: .utf8).components(separatedBy: "\n")
@@ -31,7 +31,7 @@ import Testing
         #expect(Array(listed) == table, "The table should be:\n\(table.joined(separator: "\n"))")
     }
 
-    @Test func `every probe can fail, and has a name, a sentence and a need of its own`() {
+    @Test func `every probe has mutations and a unique name and description`() {
         #expect(BehaviourProbe.all.allSatisfy { !$0.brokenBy.isEmpty && $0.behaviour.hasSuffix(".") })
         #expect(Set(BehaviourProbe.all.map(\.name)).count == BehaviourProbe.all.count)
         #expect(Set(BehaviourProbe.all.map(\.behaviour)).count == BehaviourProbe.all.count)

@@ -32,13 +32,18 @@ public struct AcousticServerAccount: Codable, Sendable, Equatable {
         /// The contacts that it erases, by key.
         public var erases: [String] = []
         /// The keys of the contacts whose data the job reports.
-        public var tells: [String]?
+        public var reports: [String]?
         /// The file to import; empty for an erasure.
         public var file = ""
         /// The time of completion.
         public var readyAt: Instant
-        /// Whether it was carried out.
+        /// Whether the job was carried out.
         public var isDone = false
+
+        private enum CodingKeys: String, CodingKey {
+            case id, erases, file, readyAt, isDone
+            case reports = "tells"
+        }
     }
 
     /// A behaviour of a contact.
@@ -77,13 +82,13 @@ public struct AcousticServerAccount: Codable, Sendable, Equatable {
     public var lists: [String: [String]] = [:]
     /// The names of created contact lists, oldest first.
     public var madeLists: [String] = []
-    /// Keys of contacts by app and device: `PUSH-gcb4hVDsXq/mu-7|ch-9`. A consent leads here, too.
+    /// Keys of contacts by app and device: `PUSH-gcb4hVDsXq/mu-7|ch-9`. A push consent adds an entry.
     public var devices: [String: String] = [:]
     /// Consents by channel, qualifier and destination: `SMS-24680/358401234567`.
     public var consents: [String: Consent] = [:]
     /// Keys of contacts that jobs erased, oldest first, each once.
     public var erased: [String] = []
-    /// Rules that a client broke.
+    /// The client's violations of the vendor's rules.
     public var violations: [Violation] = []
     /// The number of requests by call and reply, such as `AddRecipient 200` or `GetJobStatus 145`.
     public var counts: [String: Int] = [:]
@@ -94,7 +99,7 @@ public struct AcousticServerAccount: Codable, Sendable, Equatable {
     /// Removes a contact from the database and its lists.
     mutating func forget(_ key: String) {
         contacts[key] = nil
-        // Not over the view of the keys, which would have each list copied.
+        // Iterating over the view of the keys would copy each list.
         for list in Array(lists.keys) { lists[list]?.removeAll { $0 == key } }
     }
 }

@@ -36,7 +36,8 @@ public struct AcousticServerScene: VendorScene {
         }
     }
 
-    /// The memory holds no expected values of a person, so interrupted exchanges are checked against the account's data.
+    /// The memory holds no expected values of a person, so interrupted exchanges are checked against the account's
+    /// data.
     public static let expectedState = ExpectedState { (account: AcousticServerAccount, _) in
         [
             "contacts": .array(

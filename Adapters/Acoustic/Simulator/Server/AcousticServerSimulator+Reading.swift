@@ -16,7 +16,7 @@ extension AcousticServerSimulator {
     }
 
     /// Returns the data of contacts in the form of a recorded reply.
-    func told(of keys: [String], _ state: AcousticServerAccount) -> JSONValue {
+    func storedData(of keys: [String], _ state: AcousticServerAccount) -> JSONValue {
         let contacts = keys.map { key -> JSONValue in
             let attributes = (state.contacts[key]?.columns ?? [:]).sorted { $0.key < $1.key }.map { name, value in
                 JSONValue.object(["name": .string(name), "value": .string(value)])

@@ -36,7 +36,7 @@ public struct AcousticServerSimulator: VendorSimulator {
     public func respond(to request: WireRequest, state: inout AcousticServerAccount, now: Instant) -> WireResponse {
         carryOut(&state, now)
         let parts = URLText.path(of: request.url).split(separator: "/").compactMap { URLText.decode($0) }
-        // The host's paths may be below a folder of a sandbox.
+        // In a sandbox, the paths may be below a folder.
         let path = parts.firstIndex { ["oauth", "XMLAPI", "rest"].contains($0) }.map { Array(parts[$0...]) } ?? []
         let (name, answer): (String, String)
         let response: WireResponse
@@ -88,7 +88,7 @@ public struct AcousticServerSimulator: VendorSimulator {
         return switch (request.method, path.count) {
         case ("POST", 3) where path == ["rest", "events", "submission"]: events(request, &state)
         case ("POST", 4) where path[1] == "databases" && ["gdpr_erasure", "gdpr_access"].contains(path[3]):
-            erase(request, database: path[2], onlyTells: path[3] == "gdpr_access", &state, now)
+            erase(request, database: path[2], onlyReports: path[3] == "gdpr_access", &state, now)
         case ("GET", 3) where path == ["rest", "events", "errors"]: failures(state)
         case ("GET", 4) where path[1] == "gdpr_jobs" && path[3] == "status": look(at: path[2], state)
         case ("GET", 5...), ("PUT", 5...):
@@ -177,8 +177,8 @@ public struct AcousticServerSimulator: VendorSimulator {
         return WireResponse(201, json: wrapped([:]))
     }
 
-    /// Reads or writes a consent. A push consent needs an existing contact and a device. The first consent to text messages
-    /// can't be an opt-out.
+    /// Reads or writes a consent. A push consent needs an existing contact and a device. The first consent to text
+    /// messages can't be an opt-out.
     private func consent(
         _ request: WireRequest,
         _ path: [String],
@@ -220,7 +220,7 @@ public struct AcousticServerSimulator: VendorSimulator {
     private func erase(
         _ request: WireRequest,
         database: String,
-        onlyTells: Bool,
+        onlyReports: Bool,
         _ state: inout AcousticServerAccount,
         _ now: Instant
     ) -> WireResponse {
@@ -231,7 +231,7 @@ public struct AcousticServerSimulator: VendorSimulator {
         else { return error(400, "The lines are not valid.") }
         let keys = lines.map { $0[1] }
         var wanted = AcousticServerAccount.Job(id: 0, readyAt: now)
-        if onlyTells { wanted.tells = keys } else { wanted.erases = keys }
+        if onlyReports { wanted.reports = keys } else { wanted.erases = keys }
         let job = add(wanted, &state, now)
         let location = "https://elsewhere.example/rest/gdpr_jobs/\(job)/status"
         return WireResponse(200, json: wrapped(["id": .integer(job), "location": .string(location)]))
@@ -266,7 +266,7 @@ public struct AcousticServerSimulator: VendorSimulator {
         guard let job = state.jobs.first(where: { String($0.id) == id && $0.file.isEmpty }) else {
             return error(404, "No such job.")
         }
-        if job.isDone, let keys = job.tells { return WireResponse(200, json: wrapped(told(of: keys, state))) }
+        if job.isDone, let keys = job.reports { return WireResponse(200, json: wrapped(storedData(of: keys, state))) }
         let data: JSONValue = job.isDone ? ["id": .integer(job.id)] : ["id": .integer(job.id), "status": "SUBMITTED"]
         return WireResponse(200, json: wrapped(data))
     }
@@ -443,7 +443,7 @@ public struct AcousticServerSimulator: VendorSimulator {
         return .yes([])
     }
 
-    /// Every column is a text here, but the address.
+    /// Returns the columns. Every column except the address is a text.
     private func metaData() -> Reply {
         let names = Set(settings.columns + [settings.keyColumn, settings.emailColumn]).sorted()
         let columns = names.map { name in

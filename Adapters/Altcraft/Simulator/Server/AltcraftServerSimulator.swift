@@ -322,7 +322,7 @@ struct AltcraftServerSimulatorSettings: Sendable {
             \.pushResource,
             in: 0...Int(Int32.max),
             default: 0,
-            "The resource in which everybody has a phone; 0: nobody has one."
+            "The resource in which every profile has a phone; 0: no profile has one."
         ),
         .text("poison", \.poison, "A text that no field takes."),
         .flag("refusesWhole", \.refusesWhole, default: false, "Whether one bad profile refuses its whole request."),

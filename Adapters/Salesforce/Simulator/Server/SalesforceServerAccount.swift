@@ -47,7 +47,7 @@ public struct SalesforceServerAccount: Codable, Sendable, Equatable {
     public var events: [Event] = []
     /// The keys with a queued deletion, oldest first.
     public var deletions: [String] = []
-    /// Rules that a client broke.
+    /// The client's violations of the vendor's rules.
     public var violations: [Violation] = []
     /// Requests by method, path and status.
     public var counts: [String: Int] = [:]

@@ -2,8 +2,8 @@ public import PatchbayAdapterKit
 public import PatchbayJSON
 public import PatchbayModel
 
-/// The test profile of the server API for random faults, with rows in jobs. One token is requested at a time, no request
-/// leaves during a closed period, and the latest values arrive.
+/// The test profile of the server API for random faults, with rows in jobs. One token is requested at a time, no
+/// request leaves during a closed period, and the latest values arrive.
 public struct SalesforceServerScene: VendorScene {
     public typealias Simulator = SalesforceServerSimulator
 
@@ -72,7 +72,8 @@ enum ServerScenes {
         }
     }
 
-    /// The memory holds no expected values of a person, so interrupted exchanges are checked against the account's data.
+    /// The memory holds no expected values of a person, so interrupted exchanges are checked against the account's
+    /// data.
     static let expectedState = ExpectedState { (account: SalesforceServerAccount, _) in
         func list(_ rows: some Sequence<(key: String, value: [String: JSONValue])>) -> JSONValue {
             .array(

@@ -322,7 +322,7 @@ public struct SalesforceServerSimulator: VendorSimulator {
         for key in keys {
             if !state.deletions.contains(key) { state.deletions.append(key) }
             state.contacts[key] = nil
-            // Not over the view of the keys, which would have all rows copied.
+            // Iterating over the view of the keys would copy all rows.
             for name in Array(state.rows.keys) { state.rows[name]?[key] = nil }
         }
         return WireResponse(

@@ -41,7 +41,7 @@ enum ToyFindings {
     static let foreignPush = FindingRow(
         .foreign("toy.push.foreign"),
         reason: "Toy sends no push messages, so this is another vendor's",
-        remedy: "Nothing; its own vendor hears of it."
+        remedy: "No action is needed."
     )
     static let refused = FindingRow(
         .error("toy.refused", .invalid, rule: "7"),
@@ -58,7 +58,7 @@ enum ToyFindings {
 
 extension ToyAdapter {
     private static let source = "The Toy vendor's imagination"
-    private static let none = Support.unsupported(reason: "Toy hears tags and events alone.")
+    private static let none = Support.unsupported(reason: "Toy accepts only tags and events.")
 
     /// Id, capabilities, rules and tables.
     public static let descriptor = AdapterDescriptor(

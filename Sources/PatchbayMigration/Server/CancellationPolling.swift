@@ -5,7 +5,7 @@
 ///   - body: The long operation.
 /// - Returns: The result of `body`.
 /// - Throws: The error of `body`; `CancellationError` if the caller cancels.
-nonisolated(nonsending) func patiently<Value: Sendable>(
+nonisolated(nonsending) func withCancellationPolling<Value: Sendable>(
     _ isCancelled: nonisolated(nonsending) () async -> Bool,
     _ body: @escaping @Sendable () async throws -> Value
 ) async throws -> Value {

@@ -8,8 +8,8 @@ import PatchbayTesting
 
 @testable import PatchbayDES
 
-/// One installation before the DES simulator.
-typealias Bench = AdapterTestDriver<DESDevice, DESSimulator>
+/// A driver for one installation, connected to the DES simulator.
+typealias Driver = AdapterTestDriver<DESDevice, DESSimulator>
 
 extension AdapterTestDriver<DESDevice, DESSimulator> {
     /// Creates an installation that was never started.
@@ -27,12 +27,12 @@ extension AdapterTestDriver<DESDevice, DESSimulator> {
         _ settings: JSONObject = [:],
         account: JSONObject = Fixture.account,
         contact: String? = "c-1001"
-    ) throws -> Bench {
-        let bench = try Bench(settings, account: account)
-        bench.capture(.registerDevice(Corpus.phone))
-        if let contact { bench.capture(.logIn(contact)) }
-        bench.forgetHistory()
-        return bench
+    ) throws -> Driver {
+        let driver = try Driver(settings, account: account)
+        driver.capture(.registerDevice(Corpus.phone))
+        if let contact { driver.capture(.logIn(contact)) }
+        driver.forgetHistory()
+        return driver
     }
 
     var client: DESState.Client? { state.clients.last }
@@ -51,7 +51,7 @@ extension AdapterTestDriver<DESDevice, DESSimulator> {
     /// Restarts the process with changes to the fixture's settings.
     func restart(_ settings: JSONObject) throws { try restart(with: Fixture.adapter(settings)) }
 
-    /// Lets some milliseconds pass.
+    /// Advances the time by a number of milliseconds.
     func advance(_ milliseconds: Int64) { advance(by: .milliseconds(milliseconds)) }
 }
 

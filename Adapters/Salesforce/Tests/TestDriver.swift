@@ -8,7 +8,7 @@ import Testing
 @testable import PatchbaySalesforce
 
 /// An installation with a vendor whose replies the test determines.
-typealias Bench = ExchangeTestDriver<SalesforceDevice>
+typealias TestDriver = ExchangeTestDriver<SalesforceDevice>
 
 extension ExchangeTestDriver<SalesforceDevice> {
     static var configuration: JSONObject {
@@ -22,11 +22,13 @@ extension ExchangeTestDriver<SalesforceDevice> {
     static var wall: Instant { Instant(milliseconds: 1_930_806_311_042) }
 
     convenience init(_ settings: JSONObject = [:]) throws {
-        try self.init(Bench.adapter(settings), subject: Bench.subject, start: Bench.wall)
+        try self.init(TestDriver.adapter(settings), subject: TestDriver.subject, start: TestDriver.wall)
     }
 
     static func adapter(_ settings: JSONObject = [:]) throws(SettingsError) -> SalesforceDevice {
-        try SalesforceDevice(settings: Bench.settings(settings.reduce(into: configuration) { $0[$1.name] = $1.value }))
+        try SalesforceDevice(
+            settings: TestDriver.settings(settings.reduce(into: configuration) { $0[$1.name] = $1.value })
+        )
     }
 
     static func settings(_ object: JSONObject) throws(SettingsError) -> SalesforceSettings {
@@ -34,22 +36,22 @@ extension ExchangeTestDriver<SalesforceDevice> {
     }
 
     /// Creates an installation that is registered at second 0, with more actions in the same request.
-    static func registered(_ settings: JSONObject = [:], _ actions: Action...) throws -> Bench {
-        let bench = try Bench(settings)
-        for action in [.registerDevice(.sample)] + actions { bench.capture(action, at: 0) }
-        try bench.exchange(at: 0, WireResponse(201, headers: [WireHeader("X-Subscriber-Token", "jwt-1")]))
-        return bench
+    static func registered(_ settings: JSONObject = [:], _ actions: Action...) throws -> TestDriver {
+        let driver = try TestDriver(settings)
+        for action in [.registerDevice(.sample)] + actions { driver.capture(action, at: 0) }
+        try driver.exchange(at: 0, WireResponse(201, headers: [WireHeader("X-Subscriber-Token", "jwt-1")]))
+        return driver
     }
 
     static func at(_ seconds: Int) -> Instant { Instant(milliseconds: Int64(seconds) * 1000) }
 
-    /// The codes of findings, each with its severity: `error salesforce.tag.blank`.
+    /// Returns the codes of findings, each with its severity: `error salesforce.tag.blank`.
     func words(_ action: Action) -> [String] { examine(action).map { "\($0.severity.rawValue) \($0.code)" } }
 
     /// Returns the body that is sent at a second.
     func body(at seconds: Int) throws -> JSONValue { try #require(transmission(at: seconds).request.json) }
 
-    /// Gives the reply to the next request that has none.
+    /// Sends the next request and gives it a reply.
     @discardableResult
     func exchange(at seconds: Int, _ response: WireResponse = WireResponse(201)) throws -> WireRequest {
         try exchange(at: seconds, .replied(response))
@@ -62,9 +64,9 @@ extension ExchangeTestDriver<SalesforceDevice> {
 extension RegistrationRecord {
     /// Returns the registration of a device without other operations.
     static func of(_ device: Device) -> JSONObject? {
-        guard let bench = try? Bench() else { return nil }
-        bench.capture(.registerDevice(device), at: 0)
-        return try? bench.body(at: 0).object
+        guard let driver = try? TestDriver() else { return nil }
+        driver.capture(.registerDevice(device), at: 0)
+        return try? driver.body(at: 0).object
     }
 }
 

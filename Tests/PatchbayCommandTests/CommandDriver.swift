@@ -2,8 +2,8 @@ import Foundation
 import PatchbayJSON
 import Testing
 
-/// A folder of its own for each test, with the built command in reach.
-final class Workbench: Sendable {
+/// A test driver with its own folder that runs the built command.
+final class CommandDriver: Sendable {
     let folder: String
 
     init() throws {
@@ -13,19 +13,19 @@ final class Workbench: Sendable {
 
     deinit { try? FileManager.default.removeItem(atPath: folder) }
 
-    /// The built command, which stands beside the test bundle.
+    /// The built command, which is located beside the test bundle.
     static let command: URL = {
         let bundles = Bundle.allBundles.filter { $0.bundlePath.hasSuffix(".xctest") }.map(\.bundleURL)
         let executable = URL(filePath: ProcessInfo.processInfo.arguments[0])
         return (bundles.first ?? executable).deletingLastPathComponent().appending(path: "patchbay")
     }()
 
-    static let house = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+    static let repository = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent()
 
-    /// A file of the house's examples.
+    /// Returns a file of the repository's examples.
     static func example(_ name: String) throws -> String {
-        try String(contentsOf: house.appending(path: "Examples/Data/\(name)"), encoding: .utf8)
+        try String(contentsOf: repository.appending(path: "Examples/Data/\(name)"), encoding: .utf8)
     }
 
     func path(_ name: String) -> String { "\(folder)/\(name)" }
@@ -43,8 +43,8 @@ final class Workbench: Sendable {
 
     var files: [String] { ((try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []).sorted() }
 
-    /// The example configuration, written here.
-    func configuration() throws -> String { try write("one.json", Workbench.example("one-provider.json")) }
+    /// Writes the example configuration into the folder.
+    func configuration() throws -> String { try write("one.json", CommandDriver.example("one-provider.json")) }
 
     /// Starts the command in this folder.
     func start(_ arguments: [String], input: String? = nil, sandbox: String = "http://127.0.0.1:9") throws -> CommandRun
@@ -58,21 +58,21 @@ final class Workbench: Sendable {
         )
     }
 
-    /// The example's variables, and a clock on which ten minutes take a second.
+    /// The example's variables, and a clock that passes ten minutes per second.
     private static let environment = [
         "SANDBOX": "http://127.0.0.1:9",
         "ACCESS_TOKEN": "abcdefghijklmnopqrstuvwx",
         "PATCHBAY_CLOCK": "{\"date\": \"2031-03-09T06:00:00Z\", \"speed\": 600}",
     ]
 
-    /// Runs the command to its end.
+    /// Runs the command until it exits.
     func run(_ arguments: String..., input: String? = nil, sandbox: String = "http://127.0.0.1:9") async throws
         -> CommandRun.Result
     {
         try await start(arguments, input: input, sandbox: sandbox).result()
     }
 
-    /// Runs a line of a shell to its end; `$PATCHBAY` is the command, or that program in its place.
+    /// Runs a shell command line until it exits. `$PATCHBAY` is the command or the given program.
     func shell(_ line: String, command: URL = command) async throws -> CommandRun.Result {
         let environment = Self.environment.merging(["PATCHBAY": command.path]) { _, new in new }
         return try await CommandRun(
@@ -105,7 +105,7 @@ final class CommandRun: Sendable {
     init(
         _ executable: URL,
         _ arguments: [String],
-        in bench: Workbench,
+        in driver: CommandDriver,
         input: URL?,
         environment: [String: String]
     ) throws {
@@ -115,7 +115,7 @@ final class CommandRun: Sendable {
         process = try ChildProcess(
             executable.path,
             arguments,
-            in: bench.folder,
+            in: driver.folder,
             environment: Self.usual.merging(environment) { _, new in new },
             input: input?.path ?? "/dev/null",
             output: output.path,
@@ -123,7 +123,7 @@ final class CommandRun: Sendable {
         )
     }
 
-    /// What every program is told, and how it is watched where this one is.
+    /// The environment of every program, with the sanitizer options of this one.
     private static let usual = ProcessInfo.processInfo.environment.filter {
         $0.key.hasSuffix("SAN_OPTIONS") || $0.key == "LD_PRELOAD"
     }

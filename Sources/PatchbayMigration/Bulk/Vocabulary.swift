@@ -2,7 +2,7 @@ import PatchbayAdapterKit
 import PatchbayModel
 
 /// The names of the neutral model that a plan distinguishes, as indexes.
-struct Lexicon: BitwiseCopyable {
+struct Vocabulary: BitwiseCopyable {
     static let channelNames = ["email", "push", "sms", "in_app", "phone", "fax", "postal_mail"]
     static let purposeNames = ["messaging", "tracking", "profile", "sale"]
     static let serviceNames = ["apns", "fcm", "hms", "rustore"]
@@ -35,12 +35,12 @@ struct Lexicon: BitwiseCopyable {
     let subscriptionStates: KeyTable
     let consentStates: KeyTable
     /// The indexes of states with a special meaning.
-    let unanswered = Lexicon.answers.firstIndex(of: .unknown) ?? 0
-    let refused = Lexicon.answers.firstIndex(of: .denied) ?? 0
-    let unknownState = Lexicon.states.firstIndex(of: .unknown) ?? 0
-    let subscribed = Lexicon.states.firstIndex(of: .subscribed) ?? 0
-    let unsubscribed = Lexicon.states.firstIndex(of: .unsubscribed) ?? 0
-    let suspended = Lexicon.states.firstIndex(of: .suspended) ?? 0
+    let unanswered = Vocabulary.answers.firstIndex(of: .unknown) ?? 0
+    let refused = Vocabulary.answers.firstIndex(of: .denied) ?? 0
+    let unknownState = Vocabulary.states.firstIndex(of: .unknown) ?? 0
+    let subscribed = Vocabulary.states.firstIndex(of: .subscribed) ?? 0
+    let unsubscribed = Vocabulary.states.firstIndex(of: .unsubscribed) ?? 0
+    let suspended = Vocabulary.states.firstIndex(of: .suspended) ?? 0
     /// The permissiveness of each subscription state, by index; the least is 0.
     let allowance: Row<Int>
 

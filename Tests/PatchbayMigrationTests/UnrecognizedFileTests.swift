@@ -7,7 +7,7 @@ import Testing
 
 @testable import PatchbayMigration
 
-@Suite("Files that are no lines of JSON") struct StrangeFileTests {
+@Suite("Files that are not lines of JSON") struct UnrecognizedFileTests {
     struct Case: CustomTestStringConvertible {
         let testDescription: String
         let bytes: [UInt8]
@@ -21,7 +21,7 @@ import Testing
     private static let person = #"{"identifiers":[{"kind":"email","value":"a@x.example"}],"tags":["vip"]}"#
     private static let profile = #"{"email":"a@x.example","name":"Aino"}"#
 
-    static let strange = [
+    static let unrecognized = [
         Case("gzip", [0x1F, 0x8B, 0x08, 0x00, 0x0A, 0x7B, 0x7D, 0x0A], "zcat"),
         Case("ZIP", [0x50, 0x4B, 0x03, 0x04, 0x14, 0x00], "unzip"),
         Case("UTF-16, little end first", [0xFF, 0xFE] + person.utf16.flatMap { [UInt8($0), 0] }, "iconv"),
@@ -36,8 +36,8 @@ import Testing
         try Migration(from: format, to: .neutralContacts)
     }
 
-    @Test(arguments: strange, [.neutralContacts, .altcraftProfiles] as [RecordFormat])
-    func `such a file is refused as a whole, whoever reads it`(_ each: Case, _ format: RecordFormat) throws {
+    @Test(arguments: unrecognized, [.neutralContacts, .altcraftProfiles] as [RecordFormat])
+    func `every reader rejects an invalid file as a whole`(_ each: Case, _ format: RecordFormat) throws {
         let migration = try migration(from: format)
         for (chunk, workers) in [(1, 0), (1, 1), (3, 2), (1 << 16, 0), (1 << 16, 1), (1 << 16, 2)] {
             var input = ChunkedSource(each.bytes, chunk: chunk)
@@ -52,7 +52,7 @@ import Testing
         }
         var input = ChunkedSource(each.bytes, chunk: 1 << 16)
         #expect(throws: Migration.Failure.self) { _ = try migration.plan(&input) }
-        // A file is unpacked and turned into UTF-8 when it is opened.
+        // A file is decompressed and converted to UTF-8 when it is opened.
         if each.testDescription.hasPrefix("UTF-16") || each.testDescription == "gzip" { return }
         let path = NSTemporaryDirectory() + "strange-\(UUID().uuidString)"
         try Data(each.bytes).write(to: URL(filePath: path))
@@ -67,7 +67,7 @@ import Testing
     ]
 
     @Test(arguments: damaged, [.neutralContacts, .altcraftProfiles] as [RecordFormat])
-    func `a first line that is damaged loses no other`(_ first: String, _ format: RecordFormat) throws {
+    func `rejects only the first line if it is damaged`(_ first: String, _ format: RecordFormat) throws {
         let line = format.id == RecordFormat.altcraftProfiles.id ? Self.profile : Self.person
         let bytes = Array("\(first)\n\(line)\n\(line)\n".utf8)
         for (chunk, workers) in [(1, 0), (1, 1), (1 << 16, 0), (1 << 16, 1), (1 << 16, 2)] {
@@ -78,7 +78,7 @@ import Testing
     }
 
     @Test(arguments: [.neutralContacts, .altcraftProfiles] as [RecordFormat])
-    func `a line that is no JSON is told in words`(_ format: RecordFormat) throws {
+    func `describes a line that is not JSON in words`(_ format: RecordFormat) throws {
         var input = ChunkedSource(Array("{\"oops\n{}\n".utf8), chunk: 64)
         let list = MemorySink()
         _ = try migration(from: format)
@@ -87,7 +87,7 @@ import Testing
     }
 
     @Test(arguments: ["oops\n", "email,name\n", "{}", "\n\n{}\n", "\u{FEFF}{}\n", "7"])
-    func `a short file is read line by line`(_ text: String) throws {
+    func `reads a short file line by line`(_ text: String) throws {
         for (chunk, workers) in [(1, 0), (1, 2), (64, 0), (64, 2)] {
             var input = ChunkedSource(Array(text.utf8), chunk: chunk)
             #expect(

@@ -5,7 +5,7 @@ import PatchbayOutbox
 /// The outcomes of a large number of operations, in about 30 bytes each.
 ///
 /// Equal outcomes are stored once. A rejected operation keeps its own finding. Ids are stored as fingerprints.
-package struct Endings: Sendable {
+package struct OutcomeIndex: Sendable {
     /// The term and code of an outcome that has no finding of its own.
     private struct Key: Hashable {
         let term: String
@@ -49,21 +49,21 @@ package struct Endings: Sendable {
 }
 
 extension EngagementClient {
-    /// Returns all outcomes on a provider's route that the outbox's history holds, for a process that resumes the work of one
-    /// that died.
+    /// Returns all outcomes on a provider's route that the outbox's history holds, for a process that resumes the work of
+    /// one that died.
     ///
     /// Later outcomes arrive through ``events()``; start listening to them first.
     ///
     /// - Returns: Outcomes by operation. The finding of an operation that was not rejected has a code only.
-    package func endings(on provider: String) async throws -> Endings {
-        try await loop.withEngine { engine in try engine.endings(on: provider) }
+    package func outcomes(on provider: String) async throws -> OutcomeIndex {
+        try await loop.withEngine { engine in try engine.outcomes(on: provider) }
     }
 }
 
 extension Engine {
     /// Returns the outcomes on a provider's route, by operation.
-    fileprivate func endings(on provider: String) throws -> Endings {
-        var found = Endings()
+    fileprivate func outcomes(on provider: String) throws -> OutcomeIndex {
+        var found = OutcomeIndex()
         var last: Int64 = 0
         while case let page = try store.history.outcomes(after: last, limit: 1_024), let end = page.last {
             for stored in page where stored.entry.provider == provider { found.note(stored) }

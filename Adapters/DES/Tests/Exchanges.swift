@@ -7,8 +7,8 @@ import Testing
 
 @testable import PatchbayDES
 
-/// Handwritten exchanges.
-enum Moments {
+/// Hand-written exchanges.
+enum Exchanges {
     /// Returns the exchange of an action that `plan` makes from a memory.
     static func exchange(_ action: Action, _ adapter: DESDevice, _ memory: DESMemory, answer: Outcome) throws
         -> Exchange<DESDevice>

@@ -2,7 +2,7 @@ import PatchbayAdapterKit
 import PatchbayJSON
 
 /// The kind of a file without records of the expected format, if its first bytes prove it.
-package enum StrangeFile {
+package enum UnrecognizedFile {
     /// A packed file, which must be unpacked first.
     case packed
     /// A workbook of a spreadsheet program.
@@ -96,7 +96,7 @@ package enum StrangeFile {
         /// Objects of an array, or of several lines each.
         case items
         /// No line is JSON.
-        case strange(StrangeFile)
+        case unrecognized(UnrecognizedFile)
         /// More bytes are needed.
         case open
     }
@@ -108,14 +108,14 @@ package enum StrangeFile {
     static func lines(_ bytes: [UInt8], isWhole: Bool) -> Lines {
         let isOpen = !isWhole && bytes.count <= rowLimit
         if isOpen, bytes.count < 4, bytes.first != UInt8(ascii: "{") { return .open }
-        if isPacked(bytes) { return .strange(.packed) }
-        if isWide(bytes) { return .strange(.wide) }
+        if isPacked(bytes) { return .unrecognized(.packed) }
+        if isWide(bytes) { return .unrecognized(.wide) }
         let text = bytes.withoutByteOrderMark.drop(while: isBlank)
         guard let first = text.first else { return isOpen ? .open : .readable }
         if isBracket(first) { return areItems(text).map { $0 ? .items : .readable } ?? (isOpen ? .open : .readable) }
         for delimiter in [",", ";", "\t", "|"] as [Unicode.Scalar] {
             switch rows(text, between: UInt8(ascii: delimiter), isWhole: !isOpen) {
-            case true?: return .strange(.rows)
+            case true?: return .unrecognized(.rows)
             case nil: return .open
             case false?: continue
             }

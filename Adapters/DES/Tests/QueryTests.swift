@@ -8,30 +8,31 @@ import Testing
 
 @testable import PatchbayDES
 
-@Suite("DES questions") struct QuestionTests {
+@Suite("DES queries") struct QueryTests {
     private func ask(
         _ what: String,
         _ arguments: JSONObject = [:],
         _ settings: JSONObject = [:],
         answers: Outcome? = nil
     )
-        throws -> (verdict: OperationOutcome?, sent: Bench.Sent?)
+        throws -> (verdict: OperationOutcome?, sent: Driver.Sent?)
     {
-        let bench = try Bench.started(settings)
-        bench.script = [answers]
-        let id = bench.capture(.readBack(ReadRequest(what, arguments: arguments)))
-        return (bench.verdicts[id], bench.last)
+        let driver = try Driver.started(settings)
+        driver.script = [answers]
+        let id = driver.capture(.readBack(ReadRequest(what, arguments: arguments)))
+        return (driver.verdicts[id], driver.last)
     }
 
     private static let two: JSONValue = [
         "inlineMessages": [
-            ["campaignId": "1", "html": "<p>nobody's"], ["campaignId": "2", "viewId": "Home", "html": "<p>first"],
+            ["campaignId": "1", "html": "<p>without a view"],
+            ["campaignId": "2", "viewId": "Home", "html": "<p>first"],
             ["campaignId": "3", "viewId": "HOME", "html": "<p>last"],
             ["campaignId": "4", "viewId": "other", "html": "<p>"],
         ]
     ]
 
-    @Test(.shows("des/R22")) func `the message of a view is found without regard to case`() throws {
+    @Test(.shows("des/R22")) func `finds the message of a view case-insensitively`() throws {
         #expect(
             try ask("inline", ["viewId": "hOmE"], answers: .status(200, Self.two)).verdict?.answer?["campaignId"] == "3"
         )
@@ -46,12 +47,12 @@ import Testing
             ["inlineMessages": [["viewId": "home", "html": nil]]], ["inlineMessages": "none"],
         ] as [JSONValue]
     )
-    func `no message is an error`(answer: JSONValue) throws {
+    func `reports an error if there is no message`(answer: JSONValue) throws {
         let verdict = try ask("inline", ["viewId": "home"], answers: .status(200, answer)).verdict
         #expect(verdict?.finding?.code == "des.read.noContent")
     }
 
-    @Test(.shows("des/I1", "des/R40", "des/H7")) func `the inbox leaves out what lacks something`()
+    @Test(.shows("des/I1", "des/R40", "des/H7")) func `omits incomplete messages from the inbox`()
         throws
     {
         let (verdict, sent) = try ask("inbox")
@@ -64,7 +65,7 @@ import Testing
         #expect(try ask("inbox", answers: .status(200)).verdict?.finding?.code == "des.reply.unreadable")
     }
 
-    @Test(.shows("des/I2")) func `geofences leave out what lacks something`() throws {
+    @Test(.shows("des/I2")) func `omits incomplete geofences`() throws {
         let answer = try #require(try ask("geofences").verdict?.answer)
         let triggers = answer["groups"]?[0]?["geofences"]?[0]?["triggers"]?.array
         #expect(triggers?.map { $0["id"] } == ["t-1"] && answer["refreshRadiusRatio"] == 0)
@@ -73,8 +74,8 @@ import Testing
     }
 
     @Test(.shows("des/C1", "des/T4", "des/R1"))
-    func `a configuration from afar switches v4 off and moves services`() throws {
-        let bench = try Bench.started()
+    func `the remote configuration disables v4 and moves services`() throws {
+        let driver = try Driver.started()
         let config: JSONValue = [
             "features": ["eventServiceV4": false],
             "serviceUrls": [
@@ -83,17 +84,17 @@ import Testing
                 "messageInboxService": "http://me-inbox.eservice.emarsys.net",
             ],
         ]
-        bench.script = [.status(200, config), .status(200)]
-        let id = bench.capture(.readBack(ReadRequest("remoteConfig")))
-        #expect(bench.last?.request.url == "https://mobile-sdk-config.gservice.emarsys.net/ABCD1-234E6")
-        #expect(bench.last?.request[header: "X-Client-Id"] == nil && bench.verdicts[id]?.answer == config)
-        bench.capture(.event("x"))
-        #expect(bench.last?.request.url == "https://events-eu.eservice.emarsys.com/v3/apps/ABCD1-234E6/client/events")
-        try bench.restart(["obeysRemoteConfig": false])
-        bench.capture(.readBack(ReadRequest("inbox")))
-        #expect(bench.last?.request.url.hasPrefix("https://me-inbox.eservice.emarsys.net/") == true)
-        bench.capture(.event("x"))
-        #expect(bench.last?.request.url.hasPrefix("https://mobile-events.eservice.emarsys.net/v4/") == true)
+        driver.script = [.status(200, config), .status(200)]
+        let id = driver.capture(.readBack(ReadRequest("remoteConfig")))
+        #expect(driver.last?.request.url == "https://mobile-sdk-config.gservice.emarsys.net/ABCD1-234E6")
+        #expect(driver.last?.request[header: "X-Client-Id"] == nil && driver.verdicts[id]?.answer == config)
+        driver.capture(.event("x"))
+        #expect(driver.last?.request.url == "https://events-eu.eservice.emarsys.com/v3/apps/ABCD1-234E6/client/events")
+        try driver.restart(["obeysRemoteConfig": false])
+        driver.capture(.readBack(ReadRequest("inbox")))
+        #expect(driver.last?.request.url.hasPrefix("https://me-inbox.eservice.emarsys.net/") == true)
+        driver.capture(.event("x"))
+        #expect(driver.last?.request.url.hasPrefix("https://mobile-events.eservice.emarsys.net/v4/") == true)
     }
 
     @Test(
@@ -107,12 +108,12 @@ import Testing
             ("https://a.emarsys.net@evil.example", false), ("https://u:p@a.emarsys.net", false),
         ]
     )
-    func `only the vendor's own hosts count`(row: (address: String, isTrusted: Bool)) {
+    func `accepts only the vendor's own hosts`(row: (address: String, isTrusted: Bool)) {
         let config = RemoteConfig(["serviceUrls": ["eventService": .string(row.address)]])
         #expect(config.services.isEmpty != row.isTrusted)
     }
 
-    @Test(.shows("des/I3")) func `content for a push comes from the vendor's hosts alone`() throws {
+    @Test(.shows("des/I3")) func `fetches content for a push only from the vendor's hosts`() throws {
         let url =
             "https://mobile-events.eservice.emarsys.net/v4/apps/ABCD1-234E6/messages/9?signature=x&lang=fi&expires=1"
         let (verdict, sent) = try ask("pushMessage", ["url": .string(url)])
@@ -121,7 +122,7 @@ import Testing
         #expect(try ask("pushMessage", ["url": "https://evil.example/x"]).verdict?.finding?.code == "des.read.address")
     }
 
-    @Test(.shows("des/R38", "des/N4")) func `bad questions are refused before anything is sent`()
+    @Test(.shows("des/R38", "des/N4")) func `rejects invalid queries before anything is sent`()
         throws
     {
         let rows: [(String, JSONObject, String)] = [
@@ -132,7 +133,7 @@ import Testing
             let (verdict, sent) = try ask(what, arguments)
             #expect(verdict?.finding?.code == code && sent == nil)
         }
-        let unknown = try Bench()
+        let unknown = try Driver()
         let id = unknown.capture(.inline("home"))
         #expect(unknown.verdicts[id]?.finding?.code == "des.device.notRegistered" && unknown.sent.isEmpty)
         unknown.capture(.readBack(ReadRequest("remoteConfigSignature")))
@@ -140,11 +141,11 @@ import Testing
     }
 
     @Test(.shows("des/R37", "des/R38"), arguments: [Outcome.lost, .offline])
-    func `a question without an answer ends`(failure: Outcome) throws {
+    func `rejects a query without an answer`(failure: Outcome) throws {
         #expect(try ask("inline", ["viewId": "home"], answers: failure).verdict?.finding?.code == "des.reply.none")
     }
 
-    @Test func `every endpoint has one route`() {
+    @Test func `each endpoint has one route`() {
         #expect(Route.all.map(\.endpoint) == DESDevice.Endpoint.allCases)
     }
 }

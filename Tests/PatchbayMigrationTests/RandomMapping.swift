@@ -3,18 +3,18 @@ import PatchbayJSON
 
 @testable import PatchbayMigration
 
-/// Mappings of a few rules, by a seed, about what ``ContactNoise`` and ``RowNoise`` make.
-struct MappingNoise {
+/// Random mappings of a few rules, from a seed, for ``RandomContacts`` and ``RandomRows``.
+struct RandomMapping {
     private var random: SeededGenerator
 
     init(seed: UInt64) { random = SeededGenerator(seed: seed) }
 
-    /// A mapping that the settings may hold.
+    /// Returns a valid mapping.
     mutating func mapping() throws -> ContactMapping {
         var rules: [JSONValue] = []
         for _ in 0...random.below(4) {
             let rule = rule()
-            // Some places take no such value.
+            // Some paths do not accept such a value.
             if (try? ContactMapping(json: .array([rule]))) != nil { rules.append(rule) }
         }
         return try ContactMapping(json: .array(rules))

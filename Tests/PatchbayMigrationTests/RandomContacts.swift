@@ -1,9 +1,9 @@
 import PatchbayJSON
 
-/// Lines that are contacts, nearly contacts, or noise, by a seed: what a fast reader may get wrong.
-struct ContactNoise {
+/// Random lines from a seed: contacts, almost valid contacts, and invalid text that a fast reader may misread.
+struct RandomContacts {
     private var state: UInt64
-    /// How many lines in a hundred are changed by some bytes afterwards.
+    /// The percentage of lines in which some bytes are changed.
     private let mutated: Int
 
     init(seed: UInt64, mutated: Int) { (state, self.mutated) = (seed, mutated) }
@@ -20,7 +20,7 @@ struct ContactNoise {
 
     private mutating func one<Value>(of values: [Value]) -> Value { values[next(values.count)] }
 
-    /// A file of that many lines, of which some end with CR LF and some are empty.
+    /// Returns a file with this number of lines. Some end with CR LF, and some are empty.
     mutating func file(_ count: Int) -> [UInt8] {
         var bytes: [UInt8] = happens(20) ? [0xEF, 0xBB, 0xBF] : []
         for number in 0..<count {
@@ -76,18 +76,18 @@ struct ContactNoise {
         return "{\(gap)\(parts.joined(separator: "\(gap),\(gap)"))\(gap)}"
     }
 
-    private mutating func list(_ element: (inout ContactNoise) -> String) -> String {
+    private mutating func list(_ element: (inout RandomContacts) -> String) -> String {
         let count = happens(2) ? 40 : next(4)
         let elements = (0..<count).map { _ in element(&self) }
         return "[\(elements.joined(separator: isSpaced ? " , " : ","))]"
     }
 
     private mutating func text(_ usual: [String]) -> String {
-        let text = happens(90) ? one(of: usual) : one(of: Self.strange)
+        let text = happens(90) ? one(of: usual) : one(of: Self.unusualTexts)
         return "\"\(text)\""
     }
 
-    private static let strange = [
+    private static let unusualTexts = [
         "", " ", "Päivi", "\u{65}\u{301}", "\\u0041", "\\u00e4", "\\ud83d\\ude00", "\\ud83d", "a\\\"b", "a\\\\b",
         "a\\nb",
         "a\\/b", "a\\u0000b", "\\u001f", "\u{1F44B}\u{1F3FD}", "\u{37E}", "\u{212A}", "\u{202E}x", "\u{7F}", "a\tb",
@@ -124,7 +124,7 @@ struct ContactNoise {
         if happens(10) {
             identifiers.append(identifier(one(of: ["card", "external", "email", "phone", "Kort"]), ["6004"]))
         }
-        if happens(2) { identifiers.append(identifier(one(of: Self.strange), ["x"])) }
+        if happens(2) { identifiers.append(identifier(one(of: Self.unusualTexts), ["x"])) }
         return "[\(identifiers.joined(separator: ","))]"
     }
 
@@ -247,11 +247,11 @@ struct ContactNoise {
 }
 
 extension JSONValue {
-    /// The report, or the plan with a report, without the path that its records took.
+    /// The report, or the plan with its report, without the members that depend on the path.
     var withoutPath: JSONValue {
         guard var object else { return self }
         object["leftBulkPath"] = nil
-        // The bulk path counts some reasons for all columns.
+        // The bulk path counts some reasons for all columns together.
         object["reasons"] = nil
         if let losses = object["losses"]?.array {
             object["losses"] = .array(losses.map { $0.withoutPlaces })

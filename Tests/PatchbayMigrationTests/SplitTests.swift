@@ -8,9 +8,9 @@ import PatchbayRecords
 import PatchbaySalesforceFiles
 import Testing
 
-@Suite("Files cut to a vendor's size") struct CutTests {
-    /// What a cut wrote, a file each.
-    private final class Shelf {
+@Suite("Files split to a vendor's size limit") struct SplitTests {
+    /// The files that a split writes.
+    private final class PartFiles {
         final class File: ByteSink {
             var bytes: [UInt8] = []
             func write(_ more: [UInt8]) { bytes += more }
@@ -69,7 +69,7 @@ import Testing
     ]
 
     @Test(arguments: [0, 1, 2], [300, 600, 1_500])
-    func `the parts hold every record once, in order, each with the header and within the size`(
+    func `writes every record once, in order, in parts with a header within the size limit`(
         _ place: Int,
         _ size: Int
     ) throws {
@@ -78,19 +78,19 @@ import Testing
         let whole = try Self.file(format, settings, Self.contacts(40))
         let limit = header.count + size
         for chunk in [7, 4_096] {
-            let shelf = Shelf()
+            let written = PartFiles()
             var source = Chunks(rest: whole[...], size: chunk)
             let parts = try FileCutter(format, settings: settings, limit: FileCutter.Limit(bytes: limit))
                 .cut(&source) { number in
-                    #expect(number == shelf.files.count + 1)
-                    return shelf.make()
+                    #expect(number == written.files.count + 1)
+                    return written.make()
                 }
             #expect(parts.count > 1)
             #expect(parts.map(\.records).reduce(0, +) == 40)
-            #expect(parts.map(\.bytes) == shelf.files.map(\.bytes.count))
-            #expect(shelf.files.allSatisfy { $0.bytes.count <= limit && $0.bytes.starts(with: header) })
-            #expect(header + shelf.files.flatMap { $0.bytes.dropFirst(header.count) } == whole)
-            // One record more would not have fitted.
+            #expect(parts.map(\.bytes) == written.files.map(\.bytes.count))
+            #expect(written.files.allSatisfy { $0.bytes.count <= limit && $0.bytes.starts(with: header) })
+            #expect(header + written.files.flatMap { $0.bytes.dropFirst(header.count) } == whole)
+            // One more record would not fit.
             var next = 0
             for part in parts.dropLast() {
                 next += part.records
@@ -100,22 +100,22 @@ import Testing
         }
     }
 
-    @Test func `a count of records is a limit, too`() throws {
+    @Test func `limits the number of records per part`() throws {
         let whole = try Self.file(.neutralContacts, [:], Self.contacts(10))
         var source = Chunks(rest: whole[...], size: 100)
-        let shelf = Shelf()
+        let written = PartFiles()
         let parts = try FileCutter(.neutralContacts, settings: [:], limit: FileCutter.Limit(bytes: 1 << 20, records: 4))
-            .cut(&source) { _ in shelf.make() }
+            .cut(&source) { _ in written.make() }
         #expect(parts.map(\.records) == [4, 4, 2])
     }
 
-    @Test func `a file of other settings, a record too long and too many parts are refused`() throws {
+    @Test func `rejects a file with other settings, an oversized record and too many parts`() throws {
         let (format, settings) = Self.formats[0]
         func code(_ bytes: [UInt8], _ limit: Int) throws -> String? {
             var source = Chunks(rest: bytes[...], size: 64)
             do {
                 _ = try FileCutter(format, settings: settings, limit: FileCutter.Limit(bytes: limit))
-                    .cut(&source) { _ in Shelf().make() }
+                    .cut(&source) { _ in PartFiles().make() }
                 return nil
             } catch let failure as Migration.Failure {
                 return failure.findings[0].code
@@ -131,16 +131,16 @@ import Testing
         #expect(try code(Self.file(format, settings, people), longest) == "cut.parts")
     }
 
-    @Test func `the size that a vendor states for its contact files is known`() {
+    @Test func `knows each vendor's size limit for contact files`() {
         #expect(VendorFiles.des.loads.compactMap(\.bytes) == [64_000_000])
         #expect(VendorFiles.salesforce.loads.compactMap(\.bytes) == [20_000_000])
     }
 
-    @Test func `a file without a record becomes none`() throws {
-        let shelf = Shelf()
+    @Test func `creates no part for a file without records`() throws {
+        let written = PartFiles()
         var source = Chunks(rest: [], size: 1)
         let cutter = try FileCutter(.neutralContacts, settings: [:], limit: FileCutter.Limit(bytes: 100))
-        #expect(try cutter.cut(&source) { _ in shelf.make() }.isEmpty)
-        #expect(shelf.files.isEmpty)
+        #expect(try cutter.cut(&source) { _ in written.make() }.isEmpty)
+        #expect(written.files.isEmpty)
     }
 }

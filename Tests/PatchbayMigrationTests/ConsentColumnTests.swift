@@ -10,8 +10,8 @@ import Testing
 
 @testable import PatchbayMigration
 
-@Suite("Consent columns") struct ConsentPlaceTests {
-    /// The delimited formats, each with the column of its key.
+@Suite("Consent columns") struct ConsentColumnTests {
+    /// The delimited formats, each with its key column.
     static let formats: [(format: RecordFormat, key: String)] = [
         (VendorFiles.acoustic, "CustomerId"), (.adobe, "externalId"), (.des, "externalId"),
         (.salesforce, "Contact Key"),
@@ -20,10 +20,10 @@ import Testing
         files.formats.first { $0.id.hasSuffix(".contacts") || $0.id == "adobe.profiles" }.map { ($0, key) }
     }
 
-    private static let yes = ["yes", "Y", "TRUE", "t", "1", "on", "Ja", "oui"]
-    private static let no = ["no", "N", "False", "f", "0", "off", "Nein", "non"]
+    private static let optInWords = ["yes", "Y", "TRUE", "t", "1", "on", "Ja", "oui"]
+    private static let optOutWords = ["no", "N", "False", "f", "0", "off", "Nein", "non"]
 
-    /// The state of each row of a file with one column of consent, `nil` for a rejected row.
+    /// Returns the state of each row of a file with a consent column; `nil` for a rejected row.
     private func states(
         _ source: (format: RecordFormat, key: String),
         _ columns: JSONObject,
@@ -57,10 +57,10 @@ import Testing
     }
 
     @Test(arguments: 0..<4, [0, 1])
-    func `a yes means the same in every format`(_ index: Int, _ workers: Int) throws {
+    func `reads opt-in columns alike in every format`(_ index: Int, _ workers: Int) throws {
         let format = Self.formats[index]
-        let words = Self.yes + Self.no
-        let (ins, outs) = (Self.yes.map { _ in "subscribed" }, Self.no.map { _ in "unsubscribed" })
+        let words = Self.optInWords + Self.optOutWords
+        let (ins, outs) = (Self.optInWords.map { _ in "subscribed" }, Self.optOutWords.map { _ in "unsubscribed" })
         for place in ["consent:email", "optedIn:email", "optedIn:email/news", "optedIn:sms", "consent:push"] {
             #expect(try states(format, ["Answer": .string(place)], words, workers: workers) == ins + outs, "\(place)")
         }
@@ -78,7 +78,7 @@ import Testing
     }
 
     @Test(arguments: 0..<4, [0, 1])
-    func `of two columns on one channel the stricter counts`(_ index: Int, _ workers: Int) throws {
+    func `applies the stricter of two columns for one channel`(_ index: Int, _ workers: Int) throws {
         let columns: JSONObject = ["In": "optedIn:sms", "Out": "optedOut:sms"]
         let rows = ["1,0", "1,1", "0,0", "1,", ",1", ","]
         let expected = ["subscribed", "unsubscribed", "unsubscribed", "subscribed", "unsubscribed", "none"]
@@ -86,14 +86,16 @@ import Testing
     }
 
     @Test(arguments: 0..<4, [0, 1])
-    func `status words under a name that says opt-out take no yes or no`(_ index: Int, _ workers: Int) throws {
+    func `rejects bare yes and no values in a status column whose name means opt-out`(_ index: Int, _ workers: Int)
+        throws
+    {
         let columns: JSONObject = ["SMS Opt Out": "consent:sms"]
         let rows = ["1", "no", "unsubscribed"]
         #expect(try states(Self.formats[index], columns, rows, workers: workers) == [nil, nil, "unsubscribed"])
     }
 
     @Test(arguments: 0..<4, [0, 1])
-    func `settings give words of consent a meaning`(_ index: Int, _ workers: Int) throws {
+    func `maps consent values with settings.words`(_ index: Int, _ workers: Int) throws {
         let columns: JSONObject = ["Answer": "consent:sms"]
         let rows = ["Einverstanden", "ABGELEHNT", "1"]
         let words: JSONObject = ["einverstanden": "subscribed", "Abgelehnt": "unsubscribed", "1": "unknown"]
@@ -110,7 +112,7 @@ import Testing
         ("adobe.profiles", "blackListEmail", "optedIn:email"), ("adobe.profiles", "blackListEmail", "consent:email"),
         ("acoustic.contacts", "Opted Out", "optedIn:email"), ("des.contacts", "Opt-In", "optedOut:email"),
     ])
-    func `settings cannot turn the meaning of a vendor's column around`(_ id: String, _ name: String, _ place: String)
+    func `rejects settings that invert the meaning of a vendor's column`(_ id: String, _ name: String, _ place: String)
         throws
     {
         let format = try #require(Self.formats.first { $0.format.id == id })

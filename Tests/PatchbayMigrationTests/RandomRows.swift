@@ -1,9 +1,9 @@
 import PatchbayJSON
 
-/// Files of delimited text that hold contacts, nearly contacts, or noise, by a seed.
-struct RowNoise {
+/// Random files of delimited text from a seed: contacts, almost valid contacts, and invalid text.
+struct RandomRows {
     private var state: UInt64
-    /// How many rows in a hundred are changed by some bytes afterwards.
+    /// The percentage of rows in which some bytes are changed.
     private let mutated: Int
 
     init(seed: UInt64, mutated: Int) { (state, self.mutated) = (seed, mutated) }
@@ -39,7 +39,7 @@ struct RowNoise {
         ("Own One", ["a", "b", "\r", "\r\n", "c\r"]),
     ]
 
-    /// A file of that many rows, and the settings by which it is read.
+    /// Returns a file with this number of rows, and the settings that read it.
     mutating func file(_ count: Int) -> (bytes: [UInt8], settings: JSONObject) {
         let (word, delimiter) = one(of: [("comma", ","), ("tab", "\t"), ("bar", "|")])
         let isQuoted = happens(80)

@@ -8,7 +8,7 @@ import Testing
 @testable import PatchbayAcoustic
 
 /// An installation with a vendor whose replies the test determines.
-typealias Bench = ExchangeTestDriver<AcousticDevice>
+typealias TestDriver = ExchangeTestDriver<AcousticDevice>
 
 extension ExchangeTestDriver<AcousticDevice> {
     static var subject: Subject { "3f2a8c1e-6b54-4d0f-9a77-51c0de2b8e90" }
@@ -16,8 +16,8 @@ extension ExchangeTestDriver<AcousticDevice> {
 
     convenience init(_ settings: JSONObject = [:]) throws {
         try self.init(
-            AcousticDevice(settings: Bench.settings(settings)),
-            subject: Bench.subject,
+            AcousticDevice(settings: TestDriver.settings(settings)),
+            subject: TestDriver.subject,
             start: Instant(milliseconds: 1_930_806_311_042)
         )
     }
@@ -27,25 +27,25 @@ extension ExchangeTestDriver<AcousticDevice> {
     }
 
     /// Creates an installation with ids and with changes that the vendor accepted at second 0.
-    static func ready(_ settings: JSONObject = [:], _ actions: Action...) throws -> Bench {
-        let bench = try Bench(settings)
-        bench.capture(.registerDevice(Fixture.adopted), at: 0)
-        bench.settle(at: 0)
+    static func ready(_ settings: JSONObject = [:], _ actions: Action...) throws -> TestDriver {
+        let driver = try TestDriver(settings)
+        driver.capture(.registerDevice(Fixture.adopted), at: 0)
+        driver.settle(at: 0)
         for action in actions {
-            bench.capture(action, at: 0)
-            if !bench.pending.isEmpty { try bench.exchange(at: 0, flush: true) }
+            driver.capture(action, at: 0)
+            if !driver.pending.isEmpty { try driver.exchange(at: 0, flush: true) }
         }
-        return bench
+        return driver
     }
 
     static func at(_ seconds: Int) -> Instant { Instant(milliseconds: Int64(seconds) * 1000) }
 
-    /// The codes of findings, each with its severity: `error value.type`.
+    /// Returns the codes of findings, each with its severity: `error value.type`.
     func words(_ action: Action, options: JSONObject = [:]) -> [String] {
         examine(action, options: options).map { "\($0.severity.rawValue) \($0.code.dropFirst("acoustic.".count))" }
     }
 
-    /// Gives a reply without content to the next request that has none.
+    /// Sends the next request and replies with an empty success.
     @discardableResult
     func exchange(at seconds: Int, flush: Bool = false) throws -> WireRequest {
         try exchange(at: seconds, flush: flush, .replied(WireResponse(200, json: [:])))
@@ -54,7 +54,7 @@ extension ExchangeTestDriver<AcousticDevice> {
     /// Returns the outcome of an operation without the vendor's prefix: `accepted update.visibleLater`.
     func summary(_ id: OperationID) -> String? { summary(of: id)?.replacing(" acoustic.", with: " ") }
 
-    /// The finding of an operation that has an outcome.
+    /// Returns the finding of a completed operation.
     func finding(_ id: OperationID) -> Finding? { outcome(of: id)?.finding }
 }
 
@@ -95,12 +95,12 @@ extension WireRequest {
 let lost = Outcome.failed(TransportFailure(.lost, "timedOut"))
 let notSent = Outcome.failed(TransportFailure(.notSent, "hostNotFound"))
 
-/// An answer without a body.
+/// Returns a reply without a body.
 func reply(_ status: Int, retryAfter: Int? = nil) -> Outcome {
     .replied(WireResponse(status, headers: retryAfter.map { [WireHeader("Retry-After", String($0))] } ?? []))
 }
 
-/// The value of that type in a text.
+/// Parses a text as a value of a type.
 func typed(_ text: String, _ type: AttributeType) throws -> AttributeValue {
     try #require(AttributeValue(text: text, as: type))
 }

@@ -7,9 +7,9 @@ import PatchbayTesting
 
 @testable import PatchbayAdobe
 
-/// One installation before a Campaign simulator.
-typealias StandardPhone = AdapterTestDriver<AdobeDevice, AdobeSimulator>
-typealias ClassicPhone = AdapterTestDriver<AdobeClassicDevice, AdobeClassicSimulator>
+/// Drivers for one installation, connected to a Campaign simulator.
+typealias StandardDriver = AdapterTestDriver<AdobeDevice, AdobeSimulator>
+typealias ClassicDriver = AdapterTestDriver<AdobeClassicDevice, AdobeClassicSimulator>
 
 extension AdapterTestDriver {
     /// The sent requests, in order.
@@ -31,13 +31,13 @@ extension AdapterTestDriver<AdobeDevice, AdobeSimulator> {
         forgetHistory()
     }
 
-    /// The identity that the installation has now.
+    /// The current identity of the installation.
     var ecid: String { memory.identities.last?.ecid(of: subject) ?? "" }
     /// The push tokens that the identity service holds, by identity.
     var heldTokens: [String: String] {
         state.tokens.reduce(into: [:]) { if !$1.token.isEmpty { $0[$1.ecid] = $1.token } }
     }
-    /// The fields of the mobile profile of the present identity.
+    /// The mobile profile fields of the current identity.
     var fields: [String: String]? { state.profiles.first { $0.ecid == ecid }?.fields }
 
     @discardableResult
@@ -75,7 +75,7 @@ extension OperationOutcome {
 }
 
 /// Failures without a reply.
-enum Silence {
+enum NoReply {
     static let timedOut = Outcome.failed(TransportFailure(.lost, "timedOut"))
     static let offline = Outcome.failed(TransportFailure(.notSent, "offline"))
     static let unknownHost = Outcome.failed(TransportFailure(.notSent, "hostNotFound"))

@@ -6,7 +6,7 @@ import PatchbayOutbox
 import PatchbaySimulation
 import Testing
 
-@Suite("What goes wrong is told", .endsAtAll) struct ToldTests {
+@Suite("Reported problems", .hangTimeLimit) struct ReportedProblemTests {
     private let folder = TemporaryFolder()
 
     private func client(_ plan: RoutingPlan, _ host: any EngineHost = SystemHost()) async throws -> EngagementClient {
@@ -19,7 +19,7 @@ import Testing
         )
     }
 
-    private func question(_ world: VirtualWorld) -> EngagementOperation {
+    private func query(_ world: VirtualWorld) -> EngagementOperation {
         EngagementOperation(
             id: world.host.makeID(),
             subject: "installation-1",
@@ -28,7 +28,7 @@ import Testing
         )
     }
 
-    @Test func `a configuration that would lose something says so once the other process has ended`() async throws {
+    @Test func `reports a refused switch after the other process has ended`() async throws {
         let now = SystemHost().date()
         let old = try await client(
             .routes(.drain, .route("a", .live, courtesy: 3_600_000)),
@@ -54,25 +54,25 @@ import Testing
         await next.close()
     }
 
-    @Test func `an outbox that was damaged and recovered is told of, with its numbers`() async throws {
+    @Test func `reports a recovered outbox with the number of saved rows`() async throws {
         let first = try await client(.probe { $0.courtesy = 3_600_000 })
         for number in 0..<20 { try await first.track("e-\(number)").durable() }
         await first.close()
         try OutboxFile.write(Array(repeating: 0x5A, count: 16), to: folder.outbox, at: 0)
         let second = try await client(.probe { $0.courtesy = 3_600_000 })
-        var told: Finding?
+        var reported: Finding?
         for await case .setAside(let finding) in second.events() {
-            told = finding
+            reported = finding
             break
         }
-        #expect(told?.code == "engine.outbox.recovered")
-        #expect(told?.severity == .warning)
-        #expect(told?.reason.contains("20 pending rows were saved") == true)
-        #expect(told?.reason.contains("outbox.sqlite.damaged-1") == true)
+        #expect(reported?.code == "engine.outbox.recovered")
+        #expect(reported?.severity == .warning)
+        #expect(reported?.reason.contains("20 pending rows were saved") == true)
+        #expect(reported?.reason.contains("outbox.sqlite.damaged-1") == true)
         await second.close()
     }
 
-    @Test func `what waits for a provider that is not named any more stands in its accounts`() throws {
+    @Test func `lists operations of a removed provider in its accounts`() throws {
         let world = try VirtualWorld()
         try world.start(.probe("old") { $0.courtesy = 10_000_000 })
         try world.capture(.event("a"))
@@ -88,15 +88,15 @@ import Testing
         #expect(try world.account("old").stranded == nil)
     }
 
-    @Test func `a vendor is not asked where nobody can tell what the person allows`() throws {
+    @Test func `sends no query when the consent cannot be read`() throws {
         let world = try VirtualWorld()
         try world.start(.probe())
         try world.store.connection.script("DROP TABLE snapshot")
-        #expect(throws: OutboxError.self) { try world.read(question(world), from: "p") }
+        #expect(throws: OutboxError.self) { try world.read(query(world), from: "p") }
         #expect(world.sent.isEmpty)
     }
 
-    @Test func `waking that fails may be tried again, and what was in flight is not sent twice`() throws {
+    @Test func `allows a failed wake-up to be repeated and sends no request twice`() throws {
         let world = try VirtualWorld()
         world.network = { _ in .outcome(.replied(WireResponse(200)), after: .seconds(3)) }
         try world.start(.probe())
@@ -114,15 +114,15 @@ import Testing
         #expect(world.sent.count == 1)
     }
 
-    @Test func `a store that can't let go of its file does not say unregister`() throws {
+    @Test func `calls the closure of a suspension only when the file is released`() throws {
         let store = try OutboxStore.open(.file(folder.outbox))
-        var unregisters = 0
+        var calls = 0
         #expect(throws: OutboxError.self) {
-            try store.transaction(.normal) { try store.suspend { unregisters += 1 } }
+            try store.transaction(.normal) { try store.suspend { calls += 1 } }
         }
-        #expect(unregisters == 0)
-        try store.suspend { unregisters += 1 }
-        #expect(unregisters == 1)
+        #expect(calls == 0)
+        try store.suspend { calls += 1 }
+        #expect(calls == 1)
         #expect(store.isSuspended)
     }
 }

@@ -324,10 +324,7 @@ public struct ContactFileFindings: Sendable {
         keyBlank =
             ownKeyBlank
             ?? row(
-                "row.keyBlank",
-                .error,
-                .missing,
-                rule: rules.key,
+                .error("row.keyBlank", .missing, rule: rules.key),
                 reason: "The column of \(key) is blank",
                 remedy: "Fill it in, or leave the row out."
             )

@@ -132,7 +132,7 @@ extension Scenes {
                 true
             ),
             ("ours", one + us(1, keeps: true), true),
-            ("ours without rejects and progress", one + us(1), true),
+            ("ours as a stream", one + us(1), true),
             ("plan", one + [CommandLine.arguments[0], "migrate", "1", source, "plan"], true),
             ("simdjson", one + ["\(folder)/map_simdjson", source, theirs], true),
             ("orjson", one + [python, "\(Self.peers)/map_python.py", "orjson", source, theirs], true),
@@ -305,7 +305,7 @@ extension Scenes {
         let mapped = processor("ours under a mapping") / records * 1e6
         report.add(
             "P1",
-            "the same under a mapping by configuration, five rules",
+            "the same as a stream under a mapping by configuration, five rules",
             "\(mapped.short) µs of processor each"
         )
         let (both, alone) = (wall("the command on 2"), wall("the command"))
@@ -325,8 +325,8 @@ extension Scenes {
             "beside cp that leaves its copy in the system's memory",
             "\((wall(Self.inMemory) / both).short) ×"
         )
-        let cost = processor("ours") / processor("ours without rejects and progress") - 1
-        report.add("P1", "cost of checkpoints, rejects and progress, by processor time", "\((cost * 100).short) %")
+        let stream = processor("ours as a stream") / records * 1e6
+        report.add("P1", "the same as a stream, which cannot be read twice", "\(stream.short) µs of processor each")
         let plan = processor("ours") / processor("plan")
         report.add(
             "P6",

@@ -1,7 +1,7 @@
 /// The consent decisions of many records as ``ConsentMark``s, in the order of the records. Decisions that do not fit into
 /// memory are in an unnamed file.
 final class ConsentDecisions {
-    private let store = ShareStore()
+    private var store = ShareStore()
     private var marks: [UInt64] = []
     /// The number of marks in memory at which they are moved to the file.
     private static let marksInMemory = 16 << 10

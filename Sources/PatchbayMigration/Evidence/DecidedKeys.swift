@@ -5,7 +5,7 @@ import PatchbayModel
 /// A key is a mark of eight bytes without personal data: a hash, and in its lowest bits the ``DecisionBits`` of its record.
 /// Most sources have one record of each person. They need no comparison of single decisions, which takes much longer.
 final class DecidedKeys {
-    private let store = ShareStore(bufferSize: 4 << 10)
+    private var store = ShareStore(bufferSize: 4 << 10)
     /// The marks that were added since ``takeUnlogged()``, if a log keeps them.
     private var unlogged: [UInt64] = []
     private let isLogged: Bool

@@ -31,7 +31,7 @@ final class KeyCounter {
     /// The maximum number of such keys that are listed. Further ones are only counted.
     private static let mostTorn = 20
 
-    private let store: ShareStore
+    private var store: ShareStore
     private var total = 0
 
     /// Creates a counter that keeps `bufferSize` bytes of each share of the marks in memory.

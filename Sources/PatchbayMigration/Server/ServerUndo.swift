@@ -226,8 +226,8 @@ private final class UndoFeed: ServerFeed {
     private let way: WayBack
     private let results: ServerResults
     private let settled: Int
-    private let lines = ShareStore()
-    private let shown = ShareStore()
+    private var lines = ShareStore()
+    private var shown = ShareStore()
     private var share = 0
     private var number = 0
     /// The known values of rows that were read from the journal and are not sent yet.

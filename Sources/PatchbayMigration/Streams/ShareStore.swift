@@ -1,6 +1,6 @@
 /// Stores values in 256 shares that each fit into memory. A few values are in memory, and the others in an unnamed file. The
 /// values of a share keep their order.
-final class ShareStore {
+struct ShareStore {
     static let shares = 256
     private let bufferSize: Int
     private var buffers = [[UInt8]](repeating: [], count: shares)
@@ -14,13 +14,13 @@ final class ShareStore {
     private static func share(of digest: UInt64) -> Int { Int(truncatingIfNeeded: digest &>> 56) }
     static func share(of key: KeyMark) -> Int { share(of: key.exact) }
 
-    func add(_ bytes: [UInt8], to share: Int) throws(FileError) {
+    mutating func add(_ bytes: [UInt8], to share: Int) throws(FileError) {
         buffers[share] += bytes
         try spill(share)
     }
 
     /// Adds values, each to the share of its digest.
-    func add<Value: BitwiseCopyable>(_ values: some Sequence<Value>, by digest: (Value) -> UInt64) throws(FileError) {
+    mutating func add<Value: BitwiseCopyable>(_ values: some Sequence<Value>, by digest: (Value) -> UInt64) throws(FileError) {
         for value in values {
             let share = Self.share(of: digest(value))
             withUnsafeBytes(of: value) { buffers[share].append(contentsOf: $0) }
@@ -28,7 +28,7 @@ final class ShareStore {
         }
     }
 
-    private func spill(_ share: Int) throws(FileError) {
+    private mutating func spill(_ share: Int) throws(FileError) {
         guard buffers[share].count >= bufferSize else { return }
         let spill: SpillFile
         if let file { spill = file } else { spill = try SpillFile() }

@@ -13,7 +13,7 @@ final class FieldStore {
     }
 
     static let shares = ShareStore.shares
-    private let store: ShareStore
+    private var store: ShareStore
     private let keepsKeys: Bool
 
     /// Creates a store that keeps `bufferSize` bytes of each share in memory.

@@ -10,7 +10,7 @@ final class RecordMatch {
         var isOfTarget: Bool
     }
 
-    private let store: ShareStore?
+    private var store: ShareStore?
     private var totals = (source: (count: 0, sum: 0 as UInt64), target: (count: 0, sum: 0 as UInt64))
 
     /// Creates a match that finds the records that differ, or only whether any does.

@@ -241,7 +241,7 @@ import Testing
 
     @Test func `exempts an endpoint whose rule lets the status alone decide`() async throws {
         let unsaid = try await foundInSuccess(.acceptsErrors, statusAlone: [:])
-        #expect(unsaid["replies: \(Self.hidden)"]?.contains("say: 200 with an error inside counts as a yes") == true)
+        #expect(unsaid["replies: \(Self.hidden)"]?.contains("say: 200 with an error inside counts as a success") == true)
         #expect(try await foundInSuccess(.acceptsErrors, statusAlone: ["say": Self.rule]) == [:])
     }
 

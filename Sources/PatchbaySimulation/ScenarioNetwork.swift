@@ -16,7 +16,7 @@ final class ScenarioNetwork {
     /// The simulated vendors, by id. The APIs of a vendor share one.
     let vendors: [AdapterID: SimulatedVendor]
     /// The exchange in which the process dies.
-    var cut: ScenarioRun.Cut?
+    var interruption: ScenarioRun.Interruption?
     /// The fate of each request, by its number.
     private(set) var fates: [Int: VirtualWorld.Fate] = [:]
 
@@ -58,11 +58,11 @@ final class ScenarioNetwork {
 
     private func decide(_ sent: VirtualWorld.Sent) -> VirtualWorld.Fate {
         guard isUp else { return .outcome(.failed(TransportFailure(.notSent, "offline"))) }
-        if let cut, cut.request == sent.number {
+        if let interruption, interruption.request == sent.number {
             // If the next scripted reply belongs to a request that the vendor does not process, the vendor does not
             // process this request either. The reply stays in the list for the repeated request.
             let isScripted = (replies.first ?? standing).map { !$0.isProcessed } ?? false
-            if cut.vendorWorked, !isScripted {
+            if interruption.isProcessed, !isScripted {
                 if !replies.isEmpty { replies.removeFirst() }
                 _ = answer(sent)
             }
@@ -85,7 +85,7 @@ final class ScenarioNetwork {
     }
 
     /// Removes all faults: the network is up, and vendors reply by themselves.
-    func heal() { (isUp, replies, standing, cut) = (true, [], nil, nil) }
+    func removeFaults() { (isUp, replies, standing, interruption) = (true, [], nil, nil) }
 
     /// The state of each vendor, by its id.
     var vendorStates: JSONValue {

@@ -9,7 +9,7 @@ public struct ScenarioRun {
     private let scenario: Scenario
     private let world: VirtualWorld
     private let configure: (JSONValue) throws -> Configuration
-    private let tell: (JSONValue) throws -> Void
+    private let emit: (JSONValue) throws -> Void
     private var configuration: Configuration
     private var appState = AppState.active
     private var contact: String?
@@ -29,14 +29,14 @@ public struct ScenarioRun {
     private struct Death: Error {}
 
     /// An exchange in which the process dies. Another process starts afterwards.
-    public struct Cut: Hashable, Sendable {
+    public struct Interruption: Hashable, Sendable {
         /// The number of the request, from 1.
         public let request: Int
         /// Whether the vendor processes the request before the process dies.
-        public let vendorWorked: Bool
+        public let isProcessed: Bool
 
-        /// Creates a cut.
-        public init(request: Int, vendorWorked: Bool) { (self.request, self.vendorWorked) = (request, vendorWorked) }
+        /// Creates an interruption.
+        public init(request: Int, isProcessed: Bool) { (self.request, self.isProcessed) = (request, isProcessed) }
     }
 
     /// Creates a run that has not started.
@@ -44,23 +44,23 @@ public struct ScenarioRun {
     /// - Parameters:
     ///   - scenario: The scenario.
     ///   - simulators: The available vendor simulators.
-    ///   - cut: An exchange in which the process dies, in addition to the scenario; nil for none.
+    ///   - interruption: An exchange in which the process dies, in addition to the scenario; nil for none.
     ///   - configure: Reads a configuration.
-    ///   - tell: Receives each event, in order.
+    ///   - report: Receives each event, in order.
     /// - Throws: The errors of `configure`, ``ModelError`` for a vendor without a simulator, and ``SettingsError`` for
     ///   invalid settings of a simulator.
     public init(
         _ scenario: Scenario,
         simulators: [any VendorSimulator.Type] = [],
-        cutting cut: Cut? = nil,
+        interruptedBy interruption: Interruption? = nil,
         configure: @escaping (JSONValue) throws -> Configuration,
-        tell: @escaping (JSONValue) throws -> Void
+        report: @escaping (JSONValue) throws -> Void
     ) throws {
-        (self.scenario, self.configure, self.tell) = (scenario, configure, tell)
+        (self.scenario, self.configure, emit) = (scenario, configure, report)
         configuration = try configure(scenario.configuration)
         world = try VirtualWorld(start: scenario.start)
         network = try ScenarioNetwork(scenario, simulators: simulators)
-        network.cut = cut
+        network.interruption = interruption
     }
 
     /// Runs all steps, then reports the accounts, the memories and the snapshot.
@@ -110,18 +110,18 @@ public struct ScenarioRun {
                 script.isDying = false
                 world.onStorage(nil)
                 world.kill()
-                try say(["at": .string(world.host.date().text), "died": true])
+                try emitUnlessSilent(["at": .string(world.host.date().text), "died": true])
             }
             try report()
         }
     }
 
     /// Reports an event, unless it belongs to the steps before the scenario.
-    private func say(_ line: JSONValue) throws { if !isSilent { try tell(line) } }
+    private func emitUnlessSilent(_ line: JSONValue) throws { if !isSilent { try emit(line) } }
 
     /// Removes all faults after the run, and advances the time until no operation is pending, by at most thirty days.
-    public func heal() throws {
-        network.heal()
+    public func removeFaults() throws {
+        network.removeFaults()
         for provider in configuration.providers { try world.resume(provider.name) }
         if !world.isAlive { try world.start(configuration.plan) }
         try world.drain()
@@ -232,7 +232,7 @@ public struct ScenarioRun {
                 drafted = try filled(contact)
             }
             let (operation, findings) = configuration.admit(drafted)
-            try say(
+            try emitUnlessSilent(
                 [
                     "at": .string(world.host.date().text), "captured": .string(operation.id.rawValue),
                     "kind": .string(operation.action.kind.rawValue), "findings": .array(findings.map(\.json)),
@@ -249,7 +249,7 @@ public struct ScenarioRun {
         for sent in world.sent[reportedRequests...] { lines.append((sent.date, lines.count, line(of: sent))) }
         for entry in world.reportedEvents[reportedEvents...] { lines.append((entry.date, lines.count, entry.json)) }
         (reportedRequests, reportedEvents) = (world.sent.count, world.reportedEvents.count)
-        for (_, _, line) in lines.sorted(by: { ($0.0, $0.1) < ($1.0, $1.1) }) { try say(line) }
+        for (_, _, line) in lines.sorted(by: { ($0.0, $0.1) < ($1.0, $1.1) }) { try emitUnlessSilent(line) }
     }
 
     /// Returns the request with its reply. The process may die before it receives the reply.
@@ -278,7 +278,7 @@ public struct ScenarioRun {
             "memory": .array(memory),
         ]
         if !network.vendors.isEmpty { end["vendors"] = try network.vendorStates }
-        try tell(.object(end))
+        try emit(.object(end))
     }
 }
 

@@ -82,7 +82,7 @@ public final class VirtualWorld {
     /// The limits of the outbox. A change applies from the next start or reconfiguration of a process.
     public var limits = OutboxLimits()
     /// Error messages, one for each lease that was taken from a running process before the lease expired.
-    public private(set) var seizures: [String] = []
+    public private(set) var leaseViolations: [String] = []
 
     /// One of the processes that share the outbox.
     private struct Process {
@@ -252,7 +252,9 @@ public final class VirtualWorld {
                 if other.engine != nil, let until = other.heldUntil, until.date > host.date(),
                     until.uptime > host.uptime()
                 {
-                    seizures.append("process \(current) took the right to deliver from process \(place), which lives")
+                    leaseViolations.append(
+                        "process \(current) took the lease from process \(place), which is still running"
+                    )
                 }
                 processes[place].heldUntil = nil
             }

@@ -156,14 +156,14 @@ protocol ConformanceSubject: Sendable {
     var hasCredential: Bool { get }
     /// The expected vendor state and the actual one; nil if the harness has none.
     var expectedState: ExpectedState? { get }
-    /// Whether the vendor is played by a simulator.
+    /// Whether the harness has a vendor simulator.
     var hasSimulator: Bool { get }
     /// The endpoints whose requests are journaled.
     var journaledEndpoints: Set<String> { get }
-    /// Plays a scenario, and interrupts its exchanges according to `cut`.
-    func play(_ scenario: Scenario, cutting cut: ScenarioRun.Cut?) throws -> Stage.Played
+    /// Runs a scenario, with an interruption in addition to its own.
+    func play(_ scenario: Scenario, interruptedBy interruption: ScenarioRun.Interruption?) throws -> Stage.Played
     /// Returns the part of a simulator's state that operations change; nil if the harness has no expected vendor state.
-    func held(_ state: any Sendable) -> JSONObject?
+    func vendorState(_ state: any Sendable) -> JSONObject?
     var exemptions: [Exemption] { get }
     /// The drives that several checks share.
     var cache: DriveCache { get }
@@ -195,43 +195,43 @@ protocol ConformanceSubject: Sendable {
 extension ConformanceSubject {
     /// Returns the drive of a sample against a vendor with this behavior. Each drive is made once and shared by all
     /// checks. The drives in which checks search for secrets keep descriptions.
-    func drive(_ sample: Sample, before play: Play) -> Drive {
-        cache.value("\(sample.name) \(play.name)") {
+    func drive(_ sample: Sample, against behavior: VendorBehavior) -> Drive {
+        cache.value("\(sample.name) \(behavior.name)") {
             drive(sample) { script in
-                play.set(&script, refusal)
-                script.keepsDescriptions = play.isUsual && isRepresentative(sample)
+                behavior.set(&script, refusal)
+                script.keepsDescriptions = behavior.isUsual && isRepresentative(sample)
             }
         }
     }
 
     func isRepresentative(_ sample: Sample) -> Bool { representatives.contains { $0.name == sample.name } }
 
-    func drive(_ sample: Sample, before play: Play, isPrepared: Bool) -> Drive {
-        guard isPrepared == sample.startsAfresh else { return drive(sample, before: play) }
-        return cache.value("\(sample.name) \(play.name) \(isPrepared)") {
+    func drive(_ sample: Sample, against behavior: VendorBehavior, isPrepared: Bool) -> Drive {
+        guard isPrepared == sample.startsAfresh else { return drive(sample, against: behavior) }
+        return cache.value("\(sample.name) \(behavior.name) \(isPrepared)") {
             drive(sample) { script in
-                play.set(&script, refusal)
+                behavior.set(&script, refusal)
                 script.isPrepared = isPrepared
             }
         }
     }
 
     /// Every sample with a vendor that accepts, and the representatives with one that fails.
-    private var usualPlays: [(sample: Sample, play: Play)] {
-        samples.flatMap { sample in [Play.accepting, .refusing].map { (sample, $0) } }
-            + representatives.flatMap { sample in Play.failing.map { (sample, $0) } }
+    private var usualBehaviors: [(sample: Sample, behavior: VendorBehavior)] {
+        samples.flatMap { sample in [VendorBehavior.accepting, .refusing].map { (sample, $0) } }
+            + representatives.flatMap { sample in VendorBehavior.failing.map { (sample, $0) } }
     }
 
     /// The drives of the usual samples and vendors. Each drive is made on demand.
     var usualDrives: some Sequence<(sample: Sample, drive: Drive)> {
-        usualPlays.lazy.map { (sample: $0.sample, drive: drive($0.sample, before: $0.play)) }
+        usualBehaviors.lazy.map { (sample: $0.sample, drive: drive($0.sample, against: $0.behavior)) }
     }
 
     /// Makes some of the usual drives, so that checks that run at the same time do not wait for each other: every second
     /// caller begins at the end.
     func makeUsualDrives() {
         guard cache.isSecondCaller() else { return }
-        for (sample, play) in usualPlays.reversed() { _ = drive(sample, before: play) }
+        for (sample, behavior) in usualBehaviors.reversed() { _ = drive(sample, against: behavior) }
     }
 
     func drive(_ sample: Sample, _ change: (inout Script) -> Void = { _ in }) -> Drive {
@@ -319,11 +319,11 @@ extension AdapterHarness: ConformanceSubject {
         }
     }
 
-    func play(_ scenario: Scenario, cutting cut: ScenarioRun.Cut?) throws -> Stage.Played {
-        try Stage(self).play(scenario, cutting: cut)
+    func play(_ scenario: Scenario, interruptedBy interruption: ScenarioRun.Interruption?) throws -> Stage.Played {
+        try Stage(self).play(scenario, interruptedBy: interruption)
     }
 
-    func held(_ state: any Sendable) -> JSONObject? { expectedState.flatMap { $0.held(in: state) } }
+    func vendorState(_ state: any Sendable) -> JSONObject? { expectedState.flatMap { $0.held(in: state) } }
 
     func examine(_ operation: EngagementOperation) -> [Finding] { adapter.examine(operation) }
 
@@ -351,7 +351,7 @@ extension AdapterHarness: ConformanceSubject {
             }
             return nil
         } catch {
-            return "The stored \(state.part.rawValue) of version \(state.version) can't be read: \(type(of: error))."
+            return "The stored \(state.part.rawValue) of version \(state.version) cannot be read: \(type(of: error))."
         }
     }
 }

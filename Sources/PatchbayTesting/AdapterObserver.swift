@@ -56,7 +56,7 @@ final class AdapterObserver<Adapter: VendorAdapter>: Sendable {
 
     func noteExamination(of operation: EngagementOperation, _ findings: [Finding], again: [Finding]) {
         change { record in
-            if findings != again { record.breach("A1", "examine answers the same operation differently.") }
+            if findings != again { record.breach("A1", "examine returns different findings for the same operation.") }
             findings.forEach { record.note($0) }
             // The engine may also examine parts of an operation, and operations that it creates.
             guard record.drive.operations.contains(operation.id), record.drive.examined[operation.id] == nil else {
@@ -68,7 +68,7 @@ final class AdapterObserver<Adapter: VendorAdapter>: Sendable {
 
     func notePlace(_ place: Place, again: Place) {
         guard place != again else { return }
-        change { $0.breach("A12", "place answers the same operation differently.") }
+        change { $0.breach("A12", "place returns different places for the same operation.") }
     }
 
     /// Prepares for a plan. Returns the reason that no plan may be made if the run has ended.
@@ -76,7 +76,7 @@ final class AdapterObserver<Adapter: VendorAdapter>: Sendable {
         let (flush, stop) = change { record -> (Bool, Finding?) in
             record.idlePlans += 1
             if record.idlePlans > 100, !record.isFaulty {
-                record.breach("A5", "plans go round without a request.")
+                record.breach("A5", "plan repeats itself without a request or an outcome.")
                 record.isFaulty = true
                 record.limit = record.drive.sent.count
             }
@@ -98,7 +98,7 @@ final class AdapterObserver<Adapter: VendorAdapter>: Sendable {
         change { record in
             record.enter(window)
             record.remember(memory, lane)
-            if plan != again { record.breach("A1", "plan called twice with the same values answers differently.") }
+            if plan != again { record.breach("A1", "plan returns different results for equal arguments.") }
             switch plan {
             case .wait(let until, let because):
                 record.note(because)
@@ -130,7 +130,7 @@ final class AdapterObserver<Adapter: VendorAdapter>: Sendable {
         _ lane: String?
     ) {
         change { record in
-            if !isSame { record.breach("A1", "interpret called twice with the same values answers differently.") }
+            if !isSame { record.breach("A1", "interpret returns different results for equal arguments.") }
             record.interpret(meaning, exchange, before, after)
             record.remember(after, lane ?? "")
         }
@@ -139,7 +139,7 @@ final class AdapterObserver<Adapter: VendorAdapter>: Sendable {
 
 extension AdapterObserver.Record {
     fileprivate static var stopped: FindingRow {
-        FindingRow(.note("conformance.stopped"), reason: "The check needs no more", remedy: "No action is needed.")
+        FindingRow(.note("conformance.stopped"), reason: "The check has ended", remedy: "No action is needed.")
     }
 
     // MARK: Requests
@@ -191,7 +191,10 @@ extension AdapterObserver.Record {
             breach("A2", "a request carries an operation that is not in the window.")
         }
         if ids.isEmpty, descriptor.memory != .provider {
-            breach("A2", "a maintenance request needs memory of the provider, because one lane does it for all.")
+            breach(
+                "A2",
+                "a maintenance request needs a memory that all lanes share, because one lane sends it for all."
+            )
         }
         // Inside a queue nothing may be carried before an earlier operation of the same kind.
         var open: [String: Set<Action.Kind>] = [:]
@@ -219,14 +222,18 @@ extension AdapterObserver.Record {
             breach("A2", "plan settles \(id.rawValue), which is not in its window.")
         }
         if verdicts.isEmpty, remembering == nil || remembering == memory {
-            breach("A2", "plan settles nothing and learns nothing, so the engine would call it without end.")
+            breach(
+                "A2",
+                "plan completes no operation and does not change the memory, so the engine would repeat it endlessly."
+            )
             isFaulty = true
         }
         for verdict in verdicts.values {
             if case .rejected(let finding, _) = verdict, !descriptor.tables.reasonsOfState.contains(finding.code) {
                 breach(
                     "A17",
-                    "plan rejects with \(finding.code) what examine let pass; list the code in reasonsOfState or refuse it in examine."
+                    "plan rejects an operation that examine accepts with \(finding.code). "
+                        + "List the code in reasonsOfState, or reject the operation in examine."
                 )
             }
         }
@@ -243,13 +250,13 @@ extension AdapterObserver.Record {
         if !isPreparing { exchanges.append((exchange, before)) }
         let carried = Set(exchange.operations.map(\.id))
         for missing in carried.subtracting(meaning.verdicts.keys) {
-            breach("A3", "interpret gives no verdict to \(missing.rawValue) after \(exchange.outcome.name).")
+            breach("A3", "interpret returns no verdict for \(missing.rawValue) after \(exchange.outcome.name).")
         }
         for id in meaning.verdicts.keys where !carried.contains(id) {
-            breach("A3", "interpret gives a verdict to \(id.rawValue), which was not carried.")
+            breach("A3", "interpret returns a verdict for \(id.rawValue), which is not in the request.")
         }
         for followUp in meaning.followUps where !carried.contains(followUp.cause) {
-            breach("A3", "a follow-up names \(followUp.cause.rawValue), which was not carried.")
+            breach("A3", "a follow-up names \(followUp.cause.rawValue), which is not in the request.")
         }
         if let suspension = meaning.suspension { note(suspension) }
         let now = exchange.moment.now
@@ -318,7 +325,7 @@ extension AdapterObserver.Record {
     fileprivate mutating func checkWait(_ until: Instant, _ now: Instant, _ name: String) {
         if until <= now { breach("A6", "\(name) waits for an instant that is not in the future.") }
         if until - now > .seconds(86_400) {
-            breach("A6", "\(name) waits \((until - now).components.seconds) s; the longest wait is 86400 s.")
+            breach("A6", "\(name) waits \((until - now).components.seconds) s; the maximum is 86400 s.")
         }
     }
 
@@ -326,7 +333,7 @@ extension AdapterObserver.Record {
         guard let step else { return }
         if script.keepsDescriptions { drive.descriptions.append(String(reflecting: step)) }
         guard let size = roundTrip(step, "A13", "Step")?.count else { return }
-        if size >= 256 { breach("A13", "a Step takes \(size) bytes of JSON; it has to stay under 256.") }
+        if size >= 256 { breach("A13", "a Step has \(size) bytes of JSON; the maximum is 255.") }
     }
 
     fileprivate mutating func remember(_ memory: Adapter.Memory, _ lane: String) {
@@ -348,14 +355,14 @@ extension AdapterObserver.Record {
         else { return }
         drive.hasClaimed = drive.hasClaimed || expected.claims(of: stored).contains { $0.value.object?.isEmpty != true }
         for place in expected.excess(of: stored, over: state) {
-            breach("A9", "memory claims \(place) otherwise than the vendor holds it.")
+            breach("A9", "memory claims \(place), but the vendor's state differs.")
         }
     }
 
     /// Checks every memory, and records the vendor's state.
     mutating func conclude() {
         for lane in memories.keys.sorted() { checkClaims(lane) }
-        drive.held = expected.flatMap { expected in vendor.memory.flatMap { expected.held(in: $0) } }
+        drive.vendorState = expected.flatMap { expected in vendor.memory.flatMap { expected.held(in: $0) } }
     }
 
     /// Returns a value's JSON, after checking that the JSON decodes to the same value.
@@ -366,11 +373,11 @@ extension AdapterObserver.Record {
             let data = try JSONEncoder.canonical.encode(value)
             if script.keepsDescriptions { drive.stored.append(String(decoding: data, as: UTF8.self)) }
             if try JSONDecoder().decode(Value.self, from: data) != value {
-                breach(requirement, "\(name) does not come back from its JSON as it was.")
+                breach(requirement, "\(name) changes when it is encoded as JSON and decoded.")
             }
             return data
         } catch {
-            breach(requirement, "\(name) can't be stored: \(type(of: error)).")
+            breach(requirement, "\(name) cannot be encoded as JSON: \(type(of: error)).")
             return nil
         }
     }

@@ -5,40 +5,42 @@ import PatchbayModel
 extension ConformanceCheck {
     /// The obligations for every plan and every interpretation, observed while all samples are driven.
     static let promises: [ConformanceCheck] = [
-        unbroken("the same values give the same plan and meaning", "A1"),
-        ConformanceCheck("examine depends on the operation and the settings alone", "A1") { subject in
+        unbroken("plan and interpret return equal results for equal arguments", "A1"),
+        ConformanceCheck("examine depends only on the operation and the settings", "A1") { subject in
             subject.samples.flatMap { sample -> [Problem] in
                 let examinations = (1...2).map { _ in sample.operations.map(subject.examine) }
                 if examinations[0] != examinations[1] {
-                    return [Problem(sample.name, "examine answers the same operation differently.")]
+                    return [Problem(sample.name, "examine returns different findings for the same operation.")]
                 }
                 return subject.examineByAnotherAdapter(sample.operations) == examinations[0]
-                    ? [] : [Problem(sample.name, "another adapter with the same settings answers differently.")]
+                    ? [] : [Problem(sample.name, "another adapter with the same settings returns different findings.")]
             }
         },
-        unbroken("a plan names only operations of its window", "A2"),
-        unbroken("every carried operation gets a verdict, and no other", "A3"),
-        unbroken("waits lie in the future and within a day", "A6"),
-        unbroken("memory claims nothing that the vendor does not hold", "A9"),
-        unbroken("nothing overtakes its own kind in a queue", "A11"),
-        unbroken("an operation's place depends on it and the settings alone", "A12"),
-        unbroken("a step is small and comes back from storage", "A13"),
-        unbroken("memory comes back from storage", "A14"),
-        unbroken("what examine passes is rejected only for reasons of state", "A17"),
-        unbroken("every finding has a row and a remedy", "A20"),
-        ConformanceCheck("every reply gets a verdict, nonsense too", "A3") { subject in
+        unbroken("a plan names only operations in its window", "A2"),
+        unbroken("every operation of a request gets a verdict, and no other operation does", "A3"),
+        unbroken("waits end in the future and within a day", "A6"),
+        unbroken("memory claims only state that the vendor holds", "A9"),
+        unbroken("no operation overtakes an earlier one of its kind in a queue", "A11"),
+        unbroken("lane and queue depend only on the operation and the settings", "A12"),
+        unbroken("a step is small and survives storage unchanged", "A13"),
+        unbroken("memory survives storage unchanged", "A14"),
+        unbroken("an operation that examine accepts is rejected later only for reasons of state", "A17"),
+        unbroken("every finding has a table row and a remedy", "A20"),
+        ConformanceCheck("every reply gets a verdict, including an invalid one", "A3") { subject in
             let replies = ReplyGoldens(subject).breaches.flatMap { endpoint, texts in
                 texts.map { Problem(endpoint, $0) }
             }
             return replies
                 + subject.representatives.flatMap { sample in
-                    Play.nonsense.flatMap { play -> [Problem] in
-                        let drive = subject.drive(sample, before: play)
-                        let stuck = drive.end == .limit ? ["after \(play.name) it never comes to an end."] : []
+                    VendorBehavior.invalidReplies.flatMap { behavior -> [Problem] in
+                        let drive = subject.drive(sample, against: behavior)
+                        let stuck =
+                            drive.end == .limit
+                            ? ["after \(behavior.name), the exchange does not end within the request limit."] : []
                         // An adapter may trust a success that the vendor did not carry out: that is no fault of the
                         // adapter.
                         let broken = drive.breaches.filter { $0.requirement != "A9" }.map {
-                            "\($0.requirement) after \(play.name): \($0.text)"
+                            "\($0.requirement) after \(behavior.name): \($0.text)"
                         }
                         return (broken.sorted() + stuck).map { Problem(sample.name, $0) }
                     }
@@ -48,24 +50,24 @@ extension ConformanceCheck {
 
     /// The obligations that concern time: behavior after a failure, an uncertain delivery, or a change of the clock.
     static let behaviour: [ConformanceCheck] = [
-        ConformanceCheck("quiet after a failure", "A4") { subject in
+        ConformanceCheck("a failed request is not repeated at once", "A4") { subject in
             subject.representatives.flatMap { sample in
-                Play.failing.flatMap { play in
-                    let sent = subject.drive(sample, before: play).sent
+                VendorBehavior.failing.flatMap { behavior in
+                    let sent = subject.drive(sample, against: behavior).sent
                     return zip(sent, sent.dropFirst()).compactMap { first, second -> Problem? in
                         guard first.isFailure, first.isInterpreted, second.at - first.at < .milliseconds(10),
                             second.endpoint == first.endpoint,
                             !Set(first.operations).isDisjoint(with: second.operations)
                         else { return nil }
-                        return Problem(sample.name, "\(first.endpoint) is sent again at once after \(play.name).")
+                        return Problem(sample.name, "\(first.endpoint) is sent again at once after \(behavior.name).")
                     }
                 }
             }
         },
         ConformanceCheck("a failed maintenance request is not repeated at once", "A4") { subject in
             subject.representatives.prefix(4).flatMap { sample in
-                Play.failing.compactMap { play -> Problem? in
-                    guard let outcome = play.outcome else { return nil }
+                VendorBehavior.failing.compactMap { behavior -> Problem? in
+                    guard let outcome = behavior.outcome else { return nil }
                     let spent = Once()
                     let sent = subject.drive(sample) { script in
                         script.isPrepared = false
@@ -76,55 +78,57 @@ extension ConformanceCheck {
                             && first.endpoint == second.endpoint && second.at - first.at < .milliseconds(10)
                     }
                     return again
-                        ? Problem(sample.name, "a maintenance request is sent again at once after \(play.name).") : nil
+                        ? Problem(sample.name, "a maintenance request is sent again at once after \(behavior.name).")
+                        : nil
                 }
             }
         },
-        ConformanceCheck("the same sample sends the same bytes each time", "A1") { subject in
+        ConformanceCheck("a sample sends the same bytes in every run", "A1") { subject in
             subject.representatives.compactMap { sample in
-                let drives = [subject.drive(sample, before: .accepting), subject.drive(sample)]
+                let drives = [subject.drive(sample, against: .accepting), subject.drive(sample)]
                 let texts = drives.map { $0.requestText(hiding: []) }
-                return texts[0] == texts[1] ? nil : Problem(sample.name, "a second run sends other bytes.")
+                return texts[0] == texts[1] ? nil : Problem(sample.name, "a second run sends different bytes.")
             }
         },
-        ConformanceCheck("the harness defines the state that memory claims", "A9") { subject in
+        ConformanceCheck("the harness defines the vendor state that memory claims", "A9") { subject in
             guard subject.remembersSomething, subject.hasSimulator else { return [] }
             guard let expectedState = subject.expectedState else {
                 return [
                     Problem(
                         "expectedState",
-                        "memory contains claims, and the harness defines no expected state. Add one."
+                        "memory contains claims, but the harness defines no expected state. Set memory.expected."
                     )
                 ]
             }
-            let isVain = expectedState.isBelieving && !subject.usualDrives.contains(where: \.drive.hasClaimed)
-            return isVain
-                ? [Problem("expectedState", "no memory that is stored has a claim. Read it by its names.")] : []
+            let neverClaims = expectedState.isBelieving && !subject.usualDrives.contains(where: \.drive.hasClaimed)
+            return neverClaims
+                ? [Problem("expectedState", "no stored memory contains a claim. Read its members by their names.")] : []
         },
-        ConformanceCheck("after uncertain delivery nothing is suppressed", "A7") { subject in afterUncertainty(subject)
+        ConformanceCheck("a value is sent again after an uncertain delivery", "A7") { subject in
+            afterUncertainty(subject)
         },
-        ConformanceCheck("what was changed and set back is sent", "A7") { subject in setBack(subject) },
-        ConformanceCheck("the wall clock changes bytes, never times", "A8") { subject in
+        ConformanceCheck("a value that was changed and set back is sent again", "A7") { subject in setBack(subject) },
+        ConformanceCheck("the wall clock affects the content of requests, never their timing", "A8") { subject in
             subject.representatives.flatMap { sample -> [Problem] in
-                let plays = [Play.accepting, Play.failing[0], Play.failing[4]]
-                return plays.compactMap { play in
+                let behaviors = [VendorBehavior.accepting, VendorBehavior.failing[0], VendorBehavior.failing[4]]
+                return behaviors.compactMap { behavior in
                     let shifted = [Duration.seconds(400 * 86_400), .seconds(-3 * 86_400)].map { shift in
                         subject.drive(sample) {
-                            play.set(&$0, nil)
+                            behavior.set(&$0, nil)
                             $0.dateShift = shift
                         }.timing
                     }
-                    let timing = subject.drive(sample, before: play).timing
+                    let timing = subject.drive(sample, against: behavior).timing
                     return shifted.contains { $0 != timing }
                         ? Problem(
                             sample.name,
-                            "it is sent at other times when the wall clock is another (\(play.name))."
+                            "its requests are sent at other times if the wall clock differs (\(behavior.name))."
                         )
                         : nil
                 }
             }
         },
-        ConformanceCheck("flush never shortens pacing", "A18") { subject in
+        ConformanceCheck("a flush never shortens the vendor's pacing", "A18") { subject in
             let throttled = WireResponse(429, headers: [WireHeader("Retry-After", "3600")])
             return subject.representatives.compactMap { sample in
                 let gaps = [false, true].map { flush -> Duration? in
@@ -138,19 +142,22 @@ extension ConformanceCheck {
                     return next.map { $0.at - sent[first].at }
                 }
                 guard let calm = gaps[0], let flushed = gaps[1], flushed < calm else { return nil }
-                return Problem(sample.name, "after a 429 it leaves earlier with flush than without.")
+                return Problem(
+                    sample.name,
+                    "after a 429, the next request leaves earlier with a flush than without one."
+                )
             }
         },
-        ConformanceCheck("queues and lanes are few", "A12") { subject in
+        ConformanceCheck("the number of queues and lanes is limited", "A12") { subject in
             let operations = subject.samples.flatMap(\.operations)
             let queues = Set(operations.filter { $0.action.kind != .track }.map { subject.place($0).queue })
             guard subject.descriptor.side == .server else {
                 let lanes = Set(operations.map { subject.place($0).lane })
                 return
                     (queues.count > 16
-                    ? [Problem("queues", "\(queues.count) queues wait for one another; at most 16 may.")] : [])
+                    ? [Problem("queues", "the operations use \(queues.count) queues; the maximum is 16.")] : [])
                     + (lanes.count > 1
-                        ? [Problem("lanes", "one installation has \(lanes.count) lanes; a device API has one each.")]
+                        ? [Problem("lanes", "one installation has \(lanes.count) lanes; the maximum is 1.")]
                         : [])
             }
             var lanes: Set<String> = []
@@ -160,7 +167,7 @@ extension ConformanceCheck {
                 lanes.insert(subject.place(operation).lane)
             }
             return lanes.count > 16
-                ? [Problem("lanes", "1000 subjects use \(lanes.count) lanes; a pool has at most 16.")] : []
+                ? [Problem("lanes", "1000 subjects use \(lanes.count) lanes; the maximum is 16.")] : []
         },
     ]
 
@@ -210,7 +217,7 @@ extension ConformanceCheck {
             let drive = subject.drive(turns: turns, script)
             let texts = drive.sent.map(\.request.searchText)
             guard let uncertain = texts.lastIndex(where: { $0.contains("uncertainty-b") }) else {
-                return Problem(uncertainty.name, "the second of three changed values never left.")
+                return Problem(uncertainty.name, "the second of three values was never sent.")
             }
             return texts[(uncertain + 1)...].contains { $0.contains("uncertainty-a") }
                 ? nil

@@ -4,9 +4,9 @@ import PatchbayModel
 extension ConformanceCheck {
     /// Checks that compare the claimed capabilities of an API with its behavior.
     static let claims: [ConformanceCheck] = [
-        ConformanceCheck("it takes what it claims", "capabilities") { subject in
+        ConformanceCheck("an operation with claimed capabilities is accepted", "capabilities") { subject in
             subject.samples.filter(\.isOrdinary).flatMap { sample -> [Problem] in
-                let drive = subject.drive(sample, before: .accepting)
+                let drive = subject.drive(sample, against: .accepting)
                 return sample.operations.compactMap { operation in
                     let needs = Capabilities.needs(of: operation)
                     guard needs.allSatisfy({ subject.descriptor.capabilities[$0].isAvailable }) else { return nil }
@@ -14,13 +14,14 @@ extension ConformanceCheck {
                     guard !outcome.isTaken, !isOvertaken(operation, in: sample) else { return nil }
                     return Problem(
                         sample.name,
-                        "it ends \(outcome.word) (\(outcome.finding?.code ?? "no code")), but "
-                            + "\(needs.map(\.rawValue).joined(separator: ", ")) are claimed. Take it, or do not claim it."
+                        "its outcome is \(outcome.word) (\(outcome.finding?.code ?? "no code")), but "
+                            + "\(needs.map(\.rawValue).joined(separator: ", ")) are claimed. Accept it, or do not claim it."
                     )
                 }
             }
         },
-        ConformanceCheck("it refuses what it does not claim, with a remedy", "capabilities") { subject in
+        ConformanceCheck("an operation without a claimed capability is refused with a remedy", "capabilities") {
+            subject in
             subject.samples.flatMap { sample in
                 sample.operations.compactMap { operation -> Problem? in
                     let missing = Capabilities.needs(of: operation).filter {
@@ -32,21 +33,21 @@ extension ConformanceCheck {
                     return Problem(
                         sample.name,
                         "it needs \(missing.map(\.rawValue).joined(separator: ", ")), which is not claimed, "
-                            + "and examine says nothing. Refuse it with a remedy, or claim it."
+                            + "but examine has no finding. Refuse it with a remedy, or claim it."
                     )
                 }
             }
         },
-        ConformanceCheck("capabilities name every kind", "capabilities") { subject in
+        ConformanceCheck("the descriptor lists every capability", "capabilities") { subject in
             let listed = Set(subject.descriptor.capabilities.listed.map(\.capability))
             return Capability.known.filter { !listed.contains($0) }.map {
                 Problem(
                     $0.rawValue,
-                    "capabilities do not list it. Say native, emulated, or unsupported with the reason."
+                    "the descriptor does not list it. Declare it native, emulated, or unsupported with the reason."
                 )
             }
         },
-        ConformanceCheck("another vendor's push does not enter", "capabilities") { subject in
+        ConformanceCheck("a push message of another vendor is not accepted", "capabilities") { subject in
             let needs: [Capability] = [.event(.push), .push(.tapped)]
             guard needs.allSatisfy({ subject.descriptor.capabilities[$0].isAvailable }) else { return [] }
             let operation = subject.corpus.operation(430, 0, .track(.push(.tapped, payload: Corpus.foreignPush)))
@@ -55,7 +56,7 @@ extension ConformanceCheck {
                 : [
                     Problem(
                         "push-foreign",
-                        "a push of another vendor enters the route. Give it a finding of severity foreign."
+                        "examine accepts a push message of another vendor. Return a finding of severity foreign."
                     )
                 ]
         },

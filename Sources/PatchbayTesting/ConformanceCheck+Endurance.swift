@@ -4,23 +4,23 @@ import PatchbayModel
 extension ConformanceCheck {
     /// Checks with many operations: the drive ends, memory stays small, and only the refused operation is rejected.
     static let endurance: [ConformanceCheck] = [
-        ConformanceCheck("it ends with a vendor that always accepts", "A5") { subject in
+        ConformanceCheck("all operations complete if the vendor accepts every request", "A5") { subject in
             subject.samples.compactMap { ends($0, subject, .accepting) }
         },
-        ConformanceCheck("it ends with a vendor that always refuses", "A5") { subject in
+        ConformanceCheck("all operations complete if the vendor refuses every request", "A5") { subject in
             subject.refusal == nil ? [] : subject.samples.compactMap { ends($0, subject, .refusing) }
         },
-        ConformanceCheck("many operations end", "A5") { subject in
+        ConformanceCheck("many operations complete within the request limit", "A5") { subject in
             manySorts(subject).compactMap { name, operations in
                 var script = Script()
                 script.limit = 8 * operations.count + 16
                 let drive = subject.drive(operations, script)
                 guard drive.end != .settled else { return nil }
                 let open = operations.count - drive.outcomes.count
-                return Problem(name, "\(open) of \(operations.count) operations did not end: \(drive.end.text).")
+                return Problem(name, "\(open) of \(operations.count) operations did not complete: \(drive.end.text).")
             }
         },
-        ConformanceCheck("memory does not grow with operations", "A14") { subject in
+        ConformanceCheck("memory does not grow with the number of operations", "A14") { subject in
             manySorts(subject).compactMap { name, operations in
                 var script = Script()
                 script.limit = 8 * operations.count + 16
@@ -31,11 +31,11 @@ extension ConformanceCheck {
                 guard many > few + few / 4 + 512 else { return nil }
                 return Problem(
                     name,
-                    "memory took \(few) bytes after 40 operations on the same things and \(many) after 200."
+                    "memory has \(few) bytes after 40 operations on the same keys and \(many) bytes after 200."
                 )
             }
         },
-        ConformanceCheck("a refused operation falls alone", "A11") { subject in
+        ConformanceCheck("a refused operation fails alone", "A11") { subject in
             guard let refusal = subject.refusal else { return [] }
             return poisonSorts(subject).flatMap { name, operations -> [Problem] in
                 var script = Script()
@@ -48,29 +48,31 @@ extension ConformanceCheck {
                 let lost = innocent.filter { drive.outcomes[operations[$0].id]?.isTaken != true }
                 var problems: [Problem] = []
                 if !lost.isEmpty {
-                    problems.append(Problem(name, "\(lost.count) of 15 harmless operations fell with a refused one."))
+                    problems.append(Problem(name, "\(lost.count) of 15 other operations failed with the refused one."))
                 }
                 if drive.outcomes[operations[7].id]?.isTaken == true {
-                    problems.append(Problem(name, "a refused operation counts as taken."))
+                    problems.append(Problem(name, "the refused operation counts as accepted."))
                 }
                 return problems
             }
         },
     ]
 
-    private static func ends(_ sample: Sample, _ subject: any ConformanceSubject, _ play: Play) -> Problem? {
+    private static func ends(_ sample: Sample, _ subject: any ConformanceSubject, _ behavior: VendorBehavior)
+        -> Problem?
+    {
         let limit = 8 * sample.operations.count + 16
-        let drive = subject.drive(sample, before: play)
+        let drive = subject.drive(sample, against: behavior)
         switch drive.end {
         case .settled where drive.sent.count <= limit: return nil
         // A fresh installation may wait for its person, and a person may have to act.
-        case .held where sample.startsAfresh: return nil
-        case .suspended where play.name == Play.refusing.name: return nil
+        case .waiting where sample.startsAfresh: return nil
+        case .suspended where behavior.name == VendorBehavior.refusing.name: return nil
         default:
             let done = sample.operations.count { drive.outcomes[$0.id] != nil }
             return Problem(
                 sample.name,
-                "\(done) of \(sample.operations.count) operations ended within \(limit) requests: \(drive.end.text)."
+                "\(done) of \(sample.operations.count) operations completed within \(limit) requests: \(drive.end.text)."
             )
         }
     }
@@ -114,10 +116,10 @@ extension Drive.End {
     /// The end as text.
     var text: String {
         switch self {
-        case .settled: "all ended"
-        case .suspended(let finding): "suspended by \(finding.code)"
-        case .held(let finding): "held by \(finding?.code ?? "a block that ends when the lane is woken")"
-        case .limit: "the limit of requests was reached"
+        case .settled: "all operations completed"
+        case .suspended(let finding): "the provider was suspended with \(finding.code)"
+        case .waiting(let finding): "the operations wait for \(finding?.code ?? "a wake-up of the lane")"
+        case .limit: "the request limit was reached"
         }
     }
 }

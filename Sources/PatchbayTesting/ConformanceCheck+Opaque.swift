@@ -5,9 +5,9 @@ import PatchbayModel
 extension ConformanceCheck {
     /// Checks that opaque values are passed on unchanged.
     static let opaques: [ConformanceCheck] = [
-        ConformanceCheck("an object of the app arrives as it was", "A15") { subject in
+        ConformanceCheck("an object of the app arrives unchanged", "A15") { subject in
             subject.samples.filter { $0.name == "attribute-object-nested" }.compactMap { sample -> Problem? in
-                let drive = subject.drive(sample, before: .accepting)
+                let drive = subject.drive(sample, against: .accepting)
                 let isRemarked =
                     sample.operations.contains { drive.examined[$0.id]?.isEmpty == false }
                     || drive.outcomes.values.contains { !$0.isTaken || $0.finding != nil }
@@ -18,24 +18,24 @@ extension ConformanceCheck {
                 }
                 let found = drive.sent.flatMap { $0.request.json.map(\.sorted.everything) ?? [] }
                 return wanted.allSatisfy { found.contains($0) }
-                    ? nil : Problem(sample.name, "its object arrives changed, and no finding says so.")
+                    ? nil : Problem(sample.name, "the object arrives changed, and no finding reports it.")
             }
         },
-        ConformanceCheck("what the vendor hands over comes back as it was", "A15") { subject in
+        ConformanceCheck("an opaque value of the vendor is returned unchanged", "A15") { subject in
             subject.echoes.flatMap { echo in
                 JSONValue.opaques.compactMap { value -> Problem? in
                     let samples = [echo.samples.giving, echo.samples.returning].compactMap { name in
                         subject.samples.first { $0.name == name }
                     }
                     guard samples.count == 2 else {
-                        return Problem(echo.name, "it names a sample that is not there.")
+                        return Problem(echo.name, "it names a sample that does not exist.")
                     }
                     var script = Script(isPrepared: !samples[0].startsAfresh)
                     script.answer = { $0.endpoint == echo.endpoint ? .replied(echo.reply(value)) : nil }
                     let drive = subject.drive(turns: samples.map { Turn(operations: $0.operations) }, script)
                     let returned = drive.sent.compactMap { echo.returned($0.request) }
                     guard returned.contains(value) else {
-                        return Problem(echo.name, "it does not come back, or not as it was handed over: \(value.text)")
+                        return Problem(echo.name, "it is not returned, or is returned changed: \(value.text)")
                     }
                     return nil
                 }

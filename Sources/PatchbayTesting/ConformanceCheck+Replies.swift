@@ -4,11 +4,13 @@ import PatchbayJSON
 extension ConformanceCheck {
     /// Checks with every possible status, each kind of body in each class of statuses, and each kind of missing reply.
     static let totality: [ConformanceCheck] = [
-        ConformanceCheck("no answer is left without a verdict, and no failure is a yes", "replies") { subject in
+        ConformanceCheck("every reply gets a verdict, and no failure counts as accepted", "replies") { subject in
             let cases = AnswerCase.all(subject)
             return ReplyGoldens(subject).readings(cases.map(\.outcome)).flatMap { endpoint, readings -> [Problem] in
                 guard readings.count == cases.count else {
-                    return [Problem(endpoint, "\(cases.count - readings.count) answers can't be tried there.")]
+                    return [
+                        Problem(endpoint, "\(cases.count - readings.count) replies cannot be tested at this endpoint.")
+                    ]
                 }
                 let mayBePage = subject.pages.contains(endpoint)
                 return zip(cases, readings).compactMap { answer, reading in
@@ -16,7 +18,7 @@ extension ConformanceCheck {
                 }
             }
         },
-        ConformanceCheck("an error inside a success is reported, unless the status alone decides", "replies") {
+        ConformanceCheck("an error in a successful reply is reported, unless the status alone decides", "replies") {
             subject in
             let statuses = [200, 201, 202, 204, 206, 299]
             let readings = ReplyGoldens(subject).readings(statuses.map(subject.hiddenError))
@@ -26,12 +28,12 @@ extension ConformanceCheck {
             return silent.filter { subject.statusAlone[$0.endpoint] == nil }.map {
                 Problem(
                     $0.endpoint,
-                    "\($0.status) with an error inside counts as a success, without a finding. "
-                        + "Read the body, or name in statusAlone the rule by which it does not count."
+                    "\($0.status) with an error in the body counts as a success, without a finding. "
+                        + "Read the body, or name the rule that ignores it in statusAlone."
                 )
             }
                 + subject.statusAlone.keys.sorted().filter { name in !silent.contains { $0.endpoint == name } }.map {
-                    Problem($0, "no success that holds an error is a silent yes there. Remove it from statusAlone.")
+                    Problem($0, "every error in a successful reply is reported there. Remove it from statusAlone.")
                 }
         },
     ]
@@ -66,12 +68,12 @@ private struct AnswerCase {
 
     /// Returns the problem with an adapter's interpretation; nil if there is none.
     func problem(with reading: Reading, mayBePage: Bool) -> String? {
-        if reading.mistakes > 0 { return "\(name): a verdict is missing or too much." }
+        if reading.mistakes > 0 { return "\(name): a verdict is missing, or one is for another operation." }
         guard (200...299).contains(status) else {
-            return reading.isTakenSilently ? "\(name): it counts as taken, without a finding." : nil
+            return reading.isTakenSilently ? "\(name): it counts as accepted, without a finding." : nil
         }
         guard body == .page, !mayBePage else { return nil }
-        return reading.isTaken ? "\(name): a web page counts as a yes." : nil
+        return reading.isTaken ? "\(name): a web page counts as accepted." : nil
     }
 
     static func all(_ subject: any ConformanceSubject) -> [AnswerCase] {
@@ -92,7 +94,7 @@ private struct AnswerCase {
         let silences = TransportFailure.Delivery.allCases.flatMap { uncertainty in
             words.map { word in
                 AnswerCase(
-                    name: "no answer (\(uncertainty.rawValue), \(word))",
+                    name: "no reply (\(uncertainty.rawValue), \(word))",
                     outcome: .failed(TransportFailure(uncertainty, word)),
                     body: nil
                 )

@@ -6,17 +6,17 @@ import PatchbayModel
 extension ConformanceCheck {
     /// Checks against attacks through an adapter: leaked secrets and redirected requests.
     static let security: [ConformanceCheck] = [
-        ConformanceCheck("no secret in findings and descriptions", "A16") { subject in
+        ConformanceCheck("findings and descriptions contain no secret", "A16") { subject in
             secretDrives(of: subject, withTokens: true) { drive, shows in
                 let findings = drive.findings.filter { shows($0.json.text) }.map {
                     "the finding \($0.code) shows a secret."
                 }
                 let descriptions = drive.descriptions.filter(shows).map { _ in
-                    "the description of a memory, a step or a request shows a secret. Hold it as Secret."
+                    "the description of a memory, a step or a request shows a secret. Store it as a Secret."
                 }
                 let headers = drive.sent
                     .filter { sent in sent.request.redacted.headers.contains { shows($0.value) } }
-                    .map { "a header of \($0.endpoint) holds a secret and is not marked as secret." }
+                    .map { "a header of \($0.endpoint) contains a secret, but is not marked as secret." }
                 return findings + descriptions + headers
             }
         },
@@ -24,18 +24,18 @@ extension ConformanceCheck {
             secretDrives(of: subject, withTokens: false) { drive, shows in
                 drive.stored.contains(where: shows)
                     ? [
-                        "a memory, a step or a journaled request holds a secret of the settings or the app. "
-                            + "Ask for it again instead; mark the header that carries it as secret."
+                        "a memory, a step or a journaled request contains a secret of the settings or the app. "
+                            + "Request it again instead, and mark the header that carries it as secret."
                     ] : []
             }
         },
-        ConformanceCheck("an API's secrets are looked for", "A16") { subject in
+        ConformanceCheck("the harness names the secrets of the API", "A16") { subject in
             let drives = describedDrives(of: subject).map(\.drive)
             let isNothing = subject.watchedSecrets.isEmpty && subject.watched.isEmpty && subject.handedOut.isEmpty
             let rows: [(isWrong: Bool, text: String)] = [
                 (
                     subject.descriptor.delivery.usesCredentials && !subject.hasCredential,
-                    "the API takes credentials, and the harness gives none."
+                    "the API uses credentials, but the harness provides none."
                 ),
                 (
                     isNothing && subject.withoutSecrets == nil,
@@ -50,24 +50,24 @@ extension ConformanceCheck {
             let carried = drives.flatMap(\.sent).flatMap { WireStrings.of($0.request) }
             let lacking =
                 subject.handedOut.filter { name in !handed.contains { $0.lowercased() == name.lowercased() } }.sorted()
-                .map { "no reply hands out \($0)." }
+                .map { "no reply contains \($0), which secrets.handedOut names." }
                 + subject.watched.filter { text in !carried.contains { $0.contains(text) } }.indices
-                .map { "no request carries the watched text \($0 + 1) of those that are missing." }
+                .map { "a text of secrets.watched is in no request (missing text \($0 + 1))." }
             if let reason = subject.withoutSecrets {
-                print("\(subject.descriptor.id.rawValue): nothing secret is looked for. \(reason)")
+                print("\(subject.descriptor.id.rawValue): no secret is checked. \(reason)")
             }
             return (rows.filter(\.isWrong).map(\.text) + lacking).map { Problem(subject.descriptor.id.rawValue, $0) }
         },
-        ConformanceCheck("no golden shows a secret", "goldens") { subject in
+        ConformanceCheck("no golden contains a secret", "goldens") { subject in
             let secrets = subject.watchedSecrets
             return subject.goldens.outputs.filter { golden in secrets.contains { golden.text.contains($0) } }.map {
                 Problem($0.name, "it shows a secret of the settings or the app.")
             }
         },
-        ConformanceCheck("no text leads a request elsewhere", "texts") { subject in
+        ConformanceCheck("no text changes the host or path of a request", "texts") { subject in
             let known = Shape.byEndpoint(subject.usualDrives.flatMap(\.drive.sent))
             return subject.samples.filter { subject.adopts($0) || subject.isRepresentative($0) }.flatMap { sample in
-                let lines = subject.drive(sample, before: .accepting).sent.flatMap { sent in
+                let lines = subject.drive(sample, against: .accepting).sent.flatMap { sent in
                     [sent.request.url] + sent.request.headers.map(\.value)
                 }
                 return HostileEdit.all(of: sample, wherePartOf: lines.joined(separator: "\n")).flatMap {
@@ -75,9 +75,9 @@ extension ConformanceCheck {
                     subject.drive(edit) { $0.limit = 8 }.sent.compactMap { sent in
                         let problem: String? =
                             if let fault = sent.request.fault {
-                                "\(sent.endpoint) can't leave (\(fault.rawValue)). \(fault.remedy)"
+                                "\(sent.endpoint) cannot be sent (\(fault.rawValue)). \(fault.remedy)"
                             } else if known[sent.endpoint]?.contains(Shape(sent.request)) == false {
-                                "\(sent.endpoint) goes to another host, or its path has other parts. Encode the text."
+                                "\(sent.endpoint) goes to another host or path. Percent-encode the text."
                             } else {
                                 nil
                             }
@@ -106,7 +106,7 @@ extension ConformanceCheck {
     /// could show.
     private static func describedDrives(of subject: any ConformanceSubject) -> [(sample: Sample, drive: Drive)] {
         subject.representatives.flatMap { sample in
-            Play.usual.map { (sample, subject.drive(sample, before: $0)) }
+            VendorBehavior.usual.map { (sample, subject.drive(sample, against: $0)) }
         }
     }
 }

@@ -5,7 +5,7 @@ import PatchbayModel
 extension ConformanceCheck {
     /// Checks that hostile texts survive and that personal texts do not leak.
     static let texts: [ConformanceCheck] = [
-        ConformanceCheck("hostile texts survive or are refused", "texts") { subject in
+        ConformanceCheck("hostile texts arrive unchanged or are refused", "texts") { subject in
             let texts = Corpus.hostileTexts + [("long", Corpus.longText)]
             return texts.enumerated().compactMap { position, hostile -> Problem? in
                 let operation = subject.corpus.operation(
@@ -20,30 +20,30 @@ extension ConformanceCheck {
                     drive.examined[operation.id]?.isEmpty == false
                     || drive.outcomes[operation.id]?.isTaken == false || drive.outcomes[operation.id]?.finding != nil
                 return found || isRefused
-                    ? nil : Problem(hostile.name, "the text arrives changed, and no finding says so.")
+                    ? nil : Problem(hostile.name, "the text arrives changed, and no finding reports it.")
             }
         },
-        ConformanceCheck("JSON bodies are JSON", "texts") { subject in
+        ConformanceCheck("JSON bodies are valid JSON", "texts") { subject in
             subject.samples.flatMap { sample in
-                subject.drive(sample, before: .accepting).sent.compactMap { sent -> Problem? in
+                subject.drive(sample, against: .accepting).sent.compactMap { sent -> Problem? in
                     guard sent.request[header: "Content-Type"]?.contains("json") == true, !sent.request.body.isEmpty,
                         sent.request.json == nil
                     else { return nil }
-                    return Problem(sample.name, "\(sent.endpoint) says that its body is JSON, and it is not.")
+                    return Problem(sample.name, "the body of \(sent.endpoint) is not JSON, but its Content-Type is.")
                 }
             }
         },
-        ConformanceCheck("no value of a person in findings and descriptions", "A16") { subject in
-            let plays = [Play.accepting, .refusing, Play.failing[0], Play.failing[5]]
+        ConformanceCheck("findings and descriptions contain no personal value", "A16") { subject in
+            let behaviors = [VendorBehavior.accepting, .refusing, VendorBehavior.failing[0], VendorBehavior.failing[5]]
             return Canary.operations(subject.corpus).flatMap { operation in
-                plays.flatMap { play -> [Problem] in
+                behaviors.flatMap { behavior -> [Problem] in
                     let kind = operation.action.kind.rawValue
-                    let drive = subject.drive([operation]) { play.set(&$0, subject.refusal) }
-                    let findings = drive.findings.filter { Canary.sings(in: "\($0.json.text)") }.map {
-                        Problem(kind, "the finding \($0.code) shows a person's value.")
+                    let drive = subject.drive([operation]) { behavior.set(&$0, subject.refusal) }
+                    let findings = drive.findings.filter { Canary.isContained(in: "\($0.json.text)") }.map {
+                        Problem(kind, "the finding \($0.code) shows a personal value.")
                     }
-                    let requests = drive.sent.filter { Canary.sings(in: $0.request.description) }.map {
-                        Problem(kind, "the description of \($0.endpoint) shows a person's value.")
+                    let requests = drive.sent.filter { Canary.isContained(in: $0.request.description) }.map {
+                        Problem(kind, "the description of \($0.endpoint) shows a personal value.")
                     }
                     return findings + requests
                 }
@@ -59,7 +59,7 @@ enum Canary {
         marker, marker + String(repeating: " sings", count: 2000), "\u{0}\(marker)\n", "=\(marker)",
     ]
 
-    static func sings(in text: String) -> Bool { text.contains(marker) }
+    static func isContained(in text: String) -> Bool { text.contains(marker) }
 
     static func operations(_ corpus: Corpus) -> [EngagementOperation] {
         var actions: [Action] = values.flatMap { value -> [Action] in

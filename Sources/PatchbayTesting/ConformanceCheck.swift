@@ -14,7 +14,7 @@ public import Testing
 /// func conforms(_ check: ConformanceCheck) throws { try check.run(on: Self.harness.get()) }
 /// ```
 public struct ConformanceCheck: Sendable, CustomTestStringConvertible {
-    /// The check's name, as exemptions use it: `many operations end`.
+    /// The check's name, as exemptions use it: `memory survives storage unchanged`.
     public let name: String
     /// The checked obligation of the adapter contract, `A1` to `A20`, or the name of a further requirement.
     public let requirement: String
@@ -61,7 +61,7 @@ public struct ConformanceCheck: Sendable, CustomTestStringConvertible {
         }
         for sample in exempt.subtracting(problems.map(\.sample)).sorted() {
             Issue.record(
-                "\(requirement) (\(name)), \(sample): it is exempt, and nothing is wrong with it. Remove the exemption.",
+                "\(requirement) (\(name)), \(sample): the sample is exempt, but the check passes. Remove the exemption.",
                 sourceLocation: sourceLocation
             )
         }
@@ -87,7 +87,7 @@ extension ConformanceCheck {
 }
 
 /// The vendor's behavior towards the first request that carries an operation.
-struct Play: Sendable {
+struct VendorBehavior: Sendable {
     let name: String
     let outcome: Outcome?
     let isPermanent: Bool
@@ -107,32 +107,35 @@ struct Play: Sendable {
     }
 
     /// The vendor accepts everything.
-    static let accepting = Play("accepting", nil)
+    static let accepting = VendorBehavior("accepting", nil)
     /// The vendor permanently refuses everything except maintenance requests.
-    static let refusing = Play("refusing", nil, isPermanent: true, usesRefusal: true)
+    static let refusing = VendorBehavior("refusing", nil, isPermanent: true, usesRefusal: true)
 
     /// One temporary failure of each kind.
-    static let failing: [Play] = [
-        Play("timed out", .failed(TransportFailure(.lost, "timedOut"))),
-        Play("not sent", .failed(TransportFailure(.notSent, "hostNotFound"))),
-        Play("interrupted", .failed(TransportFailure(.interrupted, "processDied"))),
-        Play("429", .replied(WireResponse(429))),
-        Play("429 with Retry-After", .replied(WireResponse(429, headers: [WireHeader("Retry-After", "120")]))),
-        Play("500", .replied(WireResponse(500))),
-        Play("503", .replied(WireResponse(503, headers: [WireHeader("Retry-After", "30")]))),
-        Play("timed out, and the vendor worked", .failed(TransportFailure(.lost, "timedOut")), isProcessed: true),
-        Play("500, and the vendor worked", .replied(WireResponse(500)), isProcessed: true),
+    static let failing: [VendorBehavior] = [
+        VendorBehavior("timed out", .failed(TransportFailure(.lost, "timedOut"))),
+        VendorBehavior("not sent", .failed(TransportFailure(.notSent, "hostNotFound"))),
+        VendorBehavior("interrupted", .failed(TransportFailure(.interrupted, "processDied"))),
+        VendorBehavior("429", .replied(WireResponse(429))),
+        VendorBehavior(
+            "429 with Retry-After",
+            .replied(WireResponse(429, headers: [WireHeader("Retry-After", "120")]))
+        ),
+        VendorBehavior("500", .replied(WireResponse(500))),
+        VendorBehavior("503", .replied(WireResponse(503, headers: [WireHeader("Retry-After", "30")]))),
+        VendorBehavior("timed out, but processed", .failed(TransportFailure(.lost, "timedOut")), isProcessed: true),
+        VendorBehavior("500, but processed", .replied(WireResponse(500)), isProcessed: true),
     ]
 
-    /// The plays in which every representative is driven.
+    /// The behaviors against which every representative is driven.
     static let usual = [accepting, refusing] + failing
     private static let usualNames = Set(usual.map(\.name))
 
-    /// Whether every representative is driven in this play.
-    var isUsual: Bool { Play.usualNames.contains(name) }
+    /// Whether every representative is driven against this behavior.
+    var isUsual: Bool { VendorBehavior.usualNames.contains(name) }
 
     /// Replies of every class, and invalid replies.
-    static let nonsense: [Play] = {
+    static let invalidReplies: [VendorBehavior] = {
         let bodies: [(String, WireResponse)] = [
             ("200 without a body", WireResponse(200)),
             ("200 with HTML", WireResponse(200, headers: html, body: Array("<html><body>Hello</body></html>".utf8))),
@@ -144,10 +147,10 @@ struct Play: Sendable {
         ]
         // Every other status is tried at every endpoint, where the goldens of replies are made.
         let statuses = [100, 206, 304, 418, 599, 999]
-        return bodies.map { Play($0.0, .replied($0.1)) }
-            + statuses.map { Play("\($0) without a body", .replied(WireResponse($0))) }
+        return bodies.map { VendorBehavior($0.0, .replied($0.1)) }
+            + statuses.map { VendorBehavior("\($0) without a body", .replied(WireResponse($0))) }
             + [400, 404, 500].map {
-                Play("\($0) with HTML", .replied(WireResponse($0, headers: html, body: Array("<p>".utf8))))
+                VendorBehavior("\($0) with HTML", .replied(WireResponse($0, headers: html, body: Array("<p>".utf8))))
             }
     }()
 

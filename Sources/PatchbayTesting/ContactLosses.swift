@@ -130,10 +130,10 @@ struct ContactLosses: Sendable {
             expect(false, "identifiers")
             // A value that already existed under another kind is a duplicate, and adds no new way to identify the person.
             let isChanged = written.identifiers.contains { $0.kind == identifier.kind || $0.value == identifier.value }
-            if !isChanged { raised.append("identifiers: a \(identifier.kind.rawValue) that was not there") }
+            if !isChanged { raised.append("identifiers: a \(identifier.kind.rawValue) that was not written") }
         }
         for name in read.attributes.keys.sorted() where written.attributes[name] == nil {
-            raised.append("attributes.\(name.rawValue), which was not there")
+            raised.append("attributes.\(name.rawValue), which was not written")
         }
         expect(read.tags.isSubset(of: written.tags), "tags")
         for subscription in read.subscriptions
@@ -141,7 +141,7 @@ struct ContactLosses: Sendable {
             if !isWanted(subscription) { raised.append("subscription to \(subscription.channel.rawValue)") }
         }
         for consent in read.consents where !written.consents.contains(where: { $0.scope == consent.scope }) {
-            raised.append("a consent that was not there")
+            raised.append("a consent that was not written")
         }
     }
 

@@ -62,7 +62,10 @@ public struct Conversation: Sendable, CustomTestStringConvertible {
 
         let unknown = scenario.shows.filter { !stage.rules.contains($0) }
         for rule in unknown {
-            Issue.record("\(name): \"shows\" names \(rule), which is no rule here", sourceLocation: sourceLocation)
+            Issue.record(
+                "\(name): \"shows\" names \(rule), which is not a rule of a vendor in it",
+                sourceLocation: sourceLocation
+            )
         }
         if unknown.isEmpty, let test = Test.current {
             RuleEvidence.ofRun?.add(scenario.shows, shownBy: "\(RuleEvidence.name(of: test)) \(name)")
@@ -110,18 +113,18 @@ struct Stage {
     var rules: Set<RuleID> { Set(modules.flatMap(\.apis).flatMap { $0.descriptor.tables.rules.map(\.id) }) }
 
     /// Runs a scenario, removes all faults, and returns the result.
-    func play(_ scenario: Scenario, cutting cut: ScenarioRun.Cut? = nil) throws -> Played {
+    func play(_ scenario: Scenario, interruptedBy interruption: ScenarioRun.Interruption? = nil) throws -> Played {
         var lines: [JSONValue] = []
         var run = try ScenarioRun(
             scenario,
             simulators: simulators,
-            cutting: cut,
+            interruptedBy: interruption,
             configure: { try configuration($0, of: scenario) },
-            tell: { lines.append($0) }
+            report: { lines.append($0) }
         )
         try run.play()
         let (events, requestCount, interrupted) = (lines, run.requestCount, run.interruptedEndpoints)
-        try run.heal()
+        try run.removeFaults()
         return Played(
             lines: events,
             requestCount: requestCount,

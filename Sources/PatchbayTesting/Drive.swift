@@ -90,7 +90,7 @@ struct Drive: Sendable {
         /// The adapter suspended the provider until a person acts.
         case suspended(Finding)
         /// The pending operations wait for an event.
-        case held(Finding?)
+        case waiting(Finding?)
         /// The limit of requests was reached.
         case limit
     }
@@ -112,7 +112,7 @@ struct Drive: Sendable {
     /// The size of a memory after each of its changes, in bytes.
     var memorySizes: [Int] = []
     /// The vendor's state at the end; nil if the harness has no expected vendor state.
-    var held: JSONObject?
+    var vendorState: JSONObject?
     /// Whether the memory ever contained expected vendor state.
     var hasClaimed = false
     /// Descriptions that a log could show: of memories, steps and requests.
@@ -139,7 +139,7 @@ struct Drive: Sendable {
                 lines.append("operation \(position + 1): \(outcome.word)")
             }
         }
-        if case .held(let because) = end {
+        if case .waiting(let because) = end {
             lines.append("held: \(because.map(WireText.text) ?? "until the lane is woken")")
         }
         if case .suspended(let finding) = end { lines.append("suspended: \(WireText.text(finding))") }

@@ -170,7 +170,7 @@ public struct Goldens: Sendable {
             let label = "\(kind.rawValue)/\(name)\(suffix)"
             guard isRewriting else {
                 Issue.record(
-                    "\(label) belongs to nothing. Run `make goldens` to remove it, or bring back what it belonged to.",
+                    "\(label) has no sample or scenario. Run `make goldens` to remove it, or restore its source.",
                     sourceLocation: sourceLocation
                 )
                 continue
@@ -179,7 +179,7 @@ public struct Goldens: Sendable {
                 try FileManager.default.removeItem(at: url(kind, name + suffix))
                 Issue.record("\(label) was removed.", severity: .warning, sourceLocation: sourceLocation)
             } catch {
-                Issue.record(error, "\(label) can't be removed.", sourceLocation: sourceLocation)
+                Issue.record(error, "\(label) cannot be removed.", sourceLocation: sourceLocation)
             }
         }
     }
@@ -200,7 +200,7 @@ public struct Goldens: Sendable {
             try data.write(to: url, options: .atomic)
             Issue.record("\(label) was rewritten.", severity: .warning, sourceLocation: sourceLocation)
         } catch {
-            Issue.record(error, "\(label) can't be written.", sourceLocation: sourceLocation)
+            Issue.record(error, "\(label) cannot be written.", sourceLocation: sourceLocation)
         }
     }
 

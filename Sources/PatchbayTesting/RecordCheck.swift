@@ -68,8 +68,8 @@ public struct RecordHarness: Sendable {
         return zip(written, back).flatMap { written, back -> [String] in
             let losses = ContactLosses(written.0, read: back, findings: written.1.findings)
             let name = written.0.identifiers.first?.value ?? ""
-            return losses.silent.map { "\(name): \($0) is lost or changed, and no finding says so." }
-                + losses.raised.map { "\(name): \($0) comes back and must not." }
+            return losses.silent.map { "\(name): \($0) is lost or changed, and no finding reports it." }
+                + losses.raised.map { "\(name): \($0) was read back, but must not be." }
         }
     }
 
@@ -121,7 +121,7 @@ public struct RecordHarness: Sendable {
     }
 
     /// The rules of the format that the vendor's files lack.
-    var strangeRules: [RuleID] { format.rules.filter { !rules.contains($0) } }
+    var unlistedRules: [RuleID] { format.rules.filter { !rules.contains($0) } }
 }
 
 /// A check of one requirement for every file format.
@@ -170,7 +170,7 @@ public struct RecordCheck: Sendable, CustomTestStringConvertible {
             harness.goldens.checkNoOrphans(.records, expected: Set(harness.contacts.map(\.name)))
             return []
         },
-        RecordCheck("what was written comes back, or a finding says what does not") { harness in
+        RecordCheck("a written contact is read back unchanged, or a finding reports the loss") { harness in
             guard harness.format.makeWriter != nil, harness.format.makeReader != nil else { return [] }
             return try harness.allContacts.flatMap { name, contact -> [String] in
                 let written = try harness.write([contact])
@@ -178,30 +178,31 @@ public struct RecordCheck: Sendable, CustomTestStringConvertible {
                 let records = try harness.read(written.bytes)
                 guard records.count == 1, let back = records[0].contact else {
                     let why = records.first?.findings.map(\.description).joined(separator: " ") ?? ""
-                    return ["\(name) does not come back as one contact, but as \(records.count). \(why)"]
+                    return ["\(name) is read back as \(records.count) records instead of one contact. \(why)"]
                 }
                 let losses = ContactLosses(contact, read: back, findings: written.findings)
-                return losses.silent.map { "\(name): \($0) is lost or changed, and no finding says so." }
-                    + losses.raised.map { "\(name): \($0) comes back and must not." }
+                return losses.silent.map { "\(name): \($0) is lost or changed, and no finding reports it." }
+                    + losses.raised.map { "\(name): \($0) was read back, but must not be." }
             }
         },
-        RecordCheck("an error leaves no bytes, and none comes without them") { harness in
+        RecordCheck("a refused contact writes no bytes, and every other contact writes some") { harness in
             let plain = try harness.write([])
             return try harness.allContacts.compactMap { name, contact in
                 let written = try harness.write([contact])
                 let isEmpty = written.bytes.count == plain.bytes.count
                 return isEmpty == written.isRefused || harness.format.makeWriter == nil
                     ? nil
-                    : "\(name) has \(written.bytes.count - plain.bytes.count) bytes, refused: \(written.isRefused)."
+                    : "\(name): \(written.bytes.count - plain.bytes.count) bytes, refused: \(written.isRefused)."
             }
         },
-        RecordCheck("the same contact gives the same bytes") { harness in
+        RecordCheck("a contact is always written with the same bytes") { harness in
             try harness.allContacts.prefix(40).compactMap { name, contact in
-                try harness.write([contact]).bytes == harness.write([contact]).bytes ? nil : "\(name) differs."
+                try harness.write([contact]).bytes == harness.write([contact]).bytes
+                    ? nil : "\(name): the bytes differ."
             }
         },
-        RecordCheck("every finding is one of the descriptor's, and shows no value") { harness in
-            let rules = harness.strangeRules.map { "\($0) is no rule of the vendor's files." }
+        RecordCheck("every finding is listed by the vendor's files and contains no value") { harness in
+            let rules = harness.unlistedRules.map { "\($0) is not a rule of the vendor's files." }
             return try rules
                 + harness.allContacts.flatMap { name, contact -> [String] in
                     let values = contact.identifiers.map(\.value).filter { $0.count > 8 }
@@ -220,18 +221,18 @@ public struct RecordCheck: Sendable, CustomTestStringConvertible {
     // MARK: Reading
 
     private static let reading: [RecordCheck] = [
-        RecordCheck("it does not matter how the bytes are cut") { harness in
+        RecordCheck("the chunk size does not change the records") { harness in
             guard let file = try harness.sampleFile() else { return [] }
             let whole = try harness.read(file)
             return try [1, 7, 64].flatMap { chunk -> [String] in
-                let cut = try harness.read(file, chunk: chunk)
+                let chunked = try harness.read(file, chunk: chunk)
                 let isSame =
-                    cut.map(\.contact) == whole.map(\.contact) && cut.map(\.bytes) == whole.map(\.bytes)
-                    && cut.map(\.findings) == whole.map(\.findings) && cut.map(\.line) == whole.map(\.line)
-                return isSame ? [] : ["chunks of \(chunk) bytes read otherwise."]
+                    chunked.map(\.contact) == whole.map(\.contact) && chunked.map(\.bytes) == whole.map(\.bytes)
+                    && chunked.map(\.findings) == whole.map(\.findings) && chunked.map(\.line) == whole.map(\.line)
+                return isSame ? [] : ["chunks of \(chunk) bytes give other records."]
             }
         },
-        RecordCheck("a row can be read alone, where the format says so") { harness in
+        RecordCheck("a row can be read on its own if the format declares it") { harness in
             let reader = try harness.format.makeReader?(harness.settings)
             let isFit =
                 switch try harness.format.makeSourceLayout?(harness.settings) {
@@ -239,38 +240,38 @@ public struct RecordCheck: Sendable, CustomTestStringConvertible {
                 case .members?, .neutralLines?: reader is any RecordReader
                 case nil: true
                 }
-            return isFit ? [] : ["the reader can't read a record alone."]
+            return isFit ? [] : ["the reader cannot read a record on its own."]
         },
-        RecordCheck("a contact is written the same after any other contact, where the writer says so") { harness in
+        RecordCheck("a record writer writes each contact independently of earlier ones") { harness in
             guard var writer = try harness.format.makeWriter?(harness.settings) as? any RecordWriter else { return [] }
             return try harness.contacts.flatMap { name, contact -> [String] in
                 guard var other = try harness.format.makeWriter?(harness.settings) else { return [] }
                 var (bytes, alone) = ([UInt8](), [UInt8]())
                 let findings = (writer.write(contact, to: &bytes), other.write(contact, to: &alone))
-                return bytes == alone && findings.0 == findings.1 ? [] : ["\(name) differs."]
+                return bytes == alone && findings.0 == findings.1 ? [] : ["\(name): the bytes or the findings differ."]
             }
         },
-        RecordCheck("the header may stand in another case and order") { harness in
+        RecordCheck("the case and order of the header columns do not matter") { harness in
             guard let file = try harness.sampleFile(), let dialect = harness.dialect else { return [] }
             var reader = DelimitedReader(dialect: dialect)
             reader.append(file)
             reader.finish()
             var rows: [[String]] = []
             while let row = reader.next() { if case .success(let row) = row { rows.append(row.fields) } }
-            guard let header = reader.header?.fields else { return ["there is no header."] }
+            guard let header = reader.header?.fields else { return ["the file has no header."] }
             var writer = DelimitedWriter(dialect: dialect)
             try writer.record(header.reversed().map { $0.uppercased() })
             for row in rows { try writer.record(row.reversed()) }
             let turned = try harness.read(writer.bytes).map(\.contact)
             return try turned == harness.read(file).map(\.contact) ? [] : ["the contacts differ."]
         },
-        RecordCheck("bad settings are refused with path and remedy") { harness in
+        RecordCheck("invalid settings are refused with path and remedy") { harness in
             let canary = "Canary77"
             var problems: [String] = []
             func expectRefusal(_ make: () throws -> Void) {
                 do {
                     try make()
-                    problems.append("an unknown setting is taken.")
+                    problems.append("an unknown setting is accepted.")
                 } catch let error as SettingsError {
                     for finding in error.findings where finding.remedy.isEmpty || finding.path.isEmpty {
                         problems.append("\(finding.code) has no path or no remedy.")
@@ -292,43 +293,46 @@ public struct RecordCheck: Sendable, CustomTestStringConvertible {
     // MARK: Invalid input
 
     private static let badInput: [RecordCheck] = [
-        RecordCheck("a bad row is one record with its line, its column and its bytes, and the next is read") {
+        RecordCheck("an invalid row is one record with line, column and bytes, and the next row is read") {
             harness in
             guard let file = try harness.sampleFile(), let dialect = harness.dialect else { return [] }
             let good = try harness.read(file)
-            guard let row = good.first(where: { $0.contact != nil })?.bytes else { return ["there is no good row."] }
+            guard let row = good.first(where: { $0.contact != nil })?.bytes else {
+                return ["the file has no valid row."]
+            }
             let header = file.prefix { $0 != 0x0A } + [0x0A]
             return try BadRow.all(row, dialect).flatMap { bad -> [String] in
                 let records = try harness.read(Array(header) + row + [0x0A] + bad.bytes + [0x0A] + row + [0x0A])
                 let faulty = records.filter { $0.contact == nil }
                 guard let first = faulty.first, records.first?.contact != nil, records.last?.contact != nil else {
-                    return ["\(bad.label): nothing is rejected, or a good row with it."]
+                    return ["\(bad.label): no row is rejected, or a valid row is, too."]
                 }
                 let columns = first.findings.filter { $0.severity == .error }
-                return (first.line == 3 ? [] : ["\(bad.label): it is reported for line \(first.line)."])
+                return (first.line == 3 ? [] : ["\(bad.label): it is reported for line \(first.line) instead of 3."])
                     + (columns.allSatisfy { $0.path.hasPrefix("columns.") }
                         ? [] : ["\(bad.label): no column is named."])
                     + (columns.allSatisfy { $0.reason.contains("line 3") } ? [] : ["\(bad.label): no line is named."])
                     + (columns.allSatisfy(harness.isListed) ? [] : ["\(bad.label): the finding is not listed."])
-                    + (first.bytes == bad.kept ? [] : ["\(bad.label): its bytes are not those of the file."])
+                    + (first.bytes == bad.kept ? [] : ["\(bad.label): its bytes differ from those of the file."])
             }
         },
-        RecordCheck("a file that can't be read is refused as a whole") { harness in
+        RecordCheck("an unreadable file is refused as a whole") { harness in
             guard let file = try harness.sampleFile(), let dialect = harness.dialect else { return [] }
             let lines = file.split(separator: 0x0A, omittingEmptySubsequences: false).map(Array.init)
             let header = lines[0]
             let twice = header.filter { $0 != 0x0D } + [dialect.delimiter] + header.filter { $0 != 0x0D }
             let files: [(String, [UInt8])] = [
-                ("an empty file", []), ("a mark alone", [0xEF, 0xBB, 0xBF]), ("a header alone", header + [0x0A]),
+                ("an empty file", []), ("a byte order mark alone", [0xEF, 0xBB, 0xBF]),
+                ("a header alone", header + [0x0A]),
                 ("UTF-16", [0xFF, 0xFE] + header.flatMap { [$0, 0] }), ("NUL in the header", [0x00] + file),
-                ("columns twice", twice + [0x0A] + Array("x".utf8) + [0x0A]),
+                ("duplicate columns", twice + [0x0A] + Array("x".utf8) + [0x0A]),
                 ("no key", Array("nothing_known\nx\n".utf8)),
                 ("a header that is not UTF-8", [0xC3, 0x28, 0x0A] + file),
             ]
             return files.compactMap { label, bytes in
                 do {
                     let records = try harness.read(bytes)
-                    return "\(label): it is read, and gives \(records.count) records."
+                    return "\(label): the file is accepted and gives \(records.count) records."
                 } catch let error as SettingsError {
                     let isSaid = error.findings.allSatisfy { harness.isListed($0) && !$0.remedy.isEmpty }
                     return isSaid ? nil : "\(label): \(error)"
@@ -337,7 +341,7 @@ public struct RecordCheck: Sendable, CustomTestStringConvertible {
                 }
             }
         },
-        RecordCheck("noise is read to its end") { harness in
+        RecordCheck("a randomly damaged file is read to its end") { harness in
             guard let file = try harness.sampleFile() else { return [] }
             var random = SeededGenerator(seed: 5)
             return (0..<60).compactMap { round in
@@ -393,11 +397,11 @@ private struct BadRow {
     static func all(_ row: [UInt8], _ dialect: DelimitedDialect) -> [BadRow] {
         let comma = dialect.delimiter
         let quoted: [BadRow] = [
-            BadRow("text behind a quote", Array("\"a\"b".utf8) + [comma] + row),
+            BadRow("text after a closing quote", Array("\"a\"b".utf8) + [comma] + row),
             BadRow("a quote that is never closed", Array("\"a".utf8) + [comma] + row.filter { $0 != dialect.quote }),
         ]
         return [
-            BadRow("a field more", row + [comma] + Array("x".utf8)), BadRow("one field alone", Array("x".utf8)),
+            BadRow("an additional field", row + [comma] + Array("x".utf8)), BadRow("a single field", Array("x".utf8)),
             BadRow("not UTF-8", [0xC3, 0x28] + row), BadRow("a NUL byte", nul(row)),
         ] + (dialect.quoting == .never ? [] : quoted)
     }

@@ -15,7 +15,7 @@ struct ReplyGoldens {
     /// request.
     private struct Occasion {
         let sample: Sample
-        let play: Play
+        let behavior: VendorBehavior
         let isPrepared: Bool
         let number: Int
     }
@@ -26,16 +26,17 @@ struct ReplyGoldens {
     init(_ subject: any ConformanceSubject) {
         self.subject = subject
         var occasions: [String: Occasion] = [:]
-        let plays = [Play.accepting] + Play.unauthenticated + Play.failing + [.refusing]
-        search: for play in plays {
+        let behaviors =
+            [VendorBehavior.accepting] + VendorBehavior.unauthenticated + VendorBehavior.failing + [.refusing]
+        search: for behavior in behaviors {
             for sample in subject.samples {
                 for isPrepared in Set([!sample.startsAfresh, false]).sorted(by: { $0 && !$1 }) {
                     guard occasions.count < subject.endpoints.count else { break search }
-                    let sent = subject.drive(sample, before: play, isPrepared: isPrepared).sent
+                    let sent = subject.drive(sample, against: behavior, isPrepared: isPrepared).sent
                     for (number, request) in sent.enumerated() where occasions[request.endpoint] == nil {
                         occasions[request.endpoint] = Occasion(
                             sample: sample,
-                            play: play,
+                            behavior: behavior,
                             isPrepared: isPrepared,
                             number: number
                         )
@@ -59,8 +60,9 @@ struct ReplyGoldens {
             + TransportFailure.Delivery.allCases.map {
                 Case(name: "no answer (\($0.rawValue))", outcome: .failed(TransportFailure($0, "timedOut")))
             }
-            + Play.nonsense.compactMap { play in
-                play.name.contains("without a body") ? nil : play.outcome.map { Case(name: play.name, outcome: $0) }
+            + VendorBehavior.invalidReplies.compactMap { behavior in
+                behavior.name.contains("without a body")
+                    ? nil : behavior.outcome.map { Case(name: behavior.name, outcome: $0) }
             }
     }()
 
@@ -75,7 +77,7 @@ struct ReplyGoldens {
     func readings(_ outcomes: [Outcome]) -> [(endpoint: String, readings: [Reading])] {
         occasions.sorted { $0.key < $1.key }.map { endpoint, occasion in
             var script = Script(isPrepared: occasion.isPrepared)
-            occasion.play.set(&script, subject.refusal)
+            occasion.behavior.set(&script, subject.refusal)
             let before = script.answer
             script.answer = { $0.number == occasion.number ? .replied(WireResponse(200)) : before($0) }
             script.limit = occasion.number + 1
@@ -128,7 +130,7 @@ struct ReplyGoldens {
     private func drive(_ reply: Case, at endpoint: String, on occasion: Occasion) -> Drive {
         subject.cache.value("reply \(endpoint) \(reply.name)") {
             subject.drive(occasion.sample) { script in
-                occasion.play.set(&script, subject.refusal)
+                occasion.behavior.set(&script, subject.refusal)
                 script.isPrepared = occasion.isPrepared
                 let before = script.answer
                 script.answer = { $0.number == occasion.number ? reply.outcome : before($0) }
@@ -152,15 +154,15 @@ struct ReplyGoldens {
     }
 }
 
-extension Play {
+extension VendorBehavior {
     /// A vendor that requests a new credential.
-    static let unauthenticated: [Play] = [Play("401", .replied(WireResponse(401)))]
+    static let unauthenticated: [VendorBehavior] = [VendorBehavior("401", .replied(WireResponse(401)))]
 }
 
 extension ConformanceCheck {
     /// Checks of the goldens of replies.
     static let replyGoldens: [ConformanceCheck] = [
-        ConformanceCheck("every endpoint has a golden of what replies mean", "replies") { subject in
+        ConformanceCheck("every endpoint has a golden with the meaning of each reply", "replies") { subject in
             let goldens = ReplyGoldens(subject)
             var problems: [Problem] = []
             var names: Set<String> = []
@@ -168,14 +170,16 @@ extension ConformanceCheck {
                 guard let text = goldens.text(of: endpoint) else { continue }
                 names.insert(endpoint)
                 subject.goldens.check(text, .replies, endpoint)
-                if text.contains("not reached") { problems.append(Problem(endpoint, "some replies never reach it.")) }
+                if text.contains("not reached") {
+                    problems.append(Problem(endpoint, "the test of some replies does not reach this endpoint."))
+                }
             }
             subject.goldens.checkNoOrphans(.replies, expected: names)
             return problems
         },
-        ConformanceCheck("every row of the reply table is reached", "replies") { subject in
+        ConformanceCheck("every row of the reply table applies to a reply", "replies") { subject in
             ReplyGoldens(subject).unreached.map {
-                Problem($0.when, "no reply leads to this row. Give one in replies, or remove the row.")
+                Problem($0.when, "no reply matches this row first. Add one to replies, or remove the row.")
             }
         },
     ]

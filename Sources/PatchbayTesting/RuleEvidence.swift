@@ -19,7 +19,7 @@ package final class RuleEvidence: Sendable {
             AppliedRules.report { evidence.add(applied: $0) }
             return evidence
         } catch {
-            Issue.record("Evidence can't be written to PATCHBAY_EVIDENCE: \(error). Name a folder that can be written.")
+            Issue.record("Evidence cannot be written to PATCHBAY_EVIDENCE: \(error). Name a writable folder.")
             return nil
         }
     }()
@@ -48,7 +48,7 @@ package final class RuleEvidence: Sendable {
         do {
             try handle.withLock { try $0.write(contentsOf: Data(text.utf8)) }
         } catch {
-            Issue.record("Evidence can't be written to PATCHBAY_EVIDENCE: \(error)")
+            Issue.record("Evidence cannot be written to PATCHBAY_EVIDENCE: \(error)")
         }
     }
 

@@ -119,7 +119,7 @@ final class SampleRun<Adapter: VendorAdapter> {
                 world.host.advance(by: .seconds(1))
                 try world.wake()
             } else {
-                return .held(try world.waits(of: Self.provider).first)
+                return .waiting(try world.waits(of: Self.provider).first)
             }
         }
     }
@@ -128,7 +128,7 @@ final class SampleRun<Adapter: VendorAdapter> {
     private func end() throws -> Drive.End? {
         if let finding = try world.suspended(Self.provider) {
             guard finding.code == "engine.adapter.loops" else { return .suspended(finding) }
-            observer.change { $0.breach("A5", "plans go round without a request.") }
+            observer.change { $0.breach("A5", "plan repeats itself without a request or an outcome.") }
             return .limit
         }
         guard try world.pendingCount > 0 || !reads.isEmpty else { return .settled }

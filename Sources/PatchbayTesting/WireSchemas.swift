@@ -29,10 +29,10 @@ struct WireSchemas {
     /// Returns the contradictions between a table and its schema.
     func problems(of table: FieldTableSummary) -> [String] {
         guard let reference = tables[table.title]?.string else {
-            return ["no schema is named for the table \"\(table.title)\". Name one in tables of index.json."]
+            return ["index.json names no schema for the table \"\(table.title)\". Add one to its tables."]
         }
         guard let schema = Node(reference, in: files) else {
-            return ["index.json names \(reference) for the table \"\(table.title)\", which leads nowhere."]
+            return ["index.json names \(reference) for the table \"\(table.title)\", which does not exist."]
         }
         return difference(Node(json: table.schema, file: "", files: [:]), schema, at: "\"\(table.title)\"")
     }
@@ -72,10 +72,10 @@ struct WireSchemas {
         guard let pattern = form.json["pattern"]?.string else { return [] }
         let texts = schema.samples.compactMap(\.string)
         guard !texts.isEmpty else {
-            return ["\(place) has a pattern in the adapter's table, and the schema no example to try it on."]
+            return ["\(place) has a pattern in the adapter's table, but the schema has no example to test it with."]
         }
         return texts.filter { $0.range(of: pattern, options: .regularExpression) == nil }.map {
-            "\(place): the schema's example \($0) is not of the form of the adapter's table."
+            "\(place): the schema's example \($0) does not match the pattern of the adapter's table."
         }
     }
 }

@@ -81,15 +81,15 @@ import Testing
     func `refuses a claim that names no rule of the vendor`(
         _ shows: String
     ) async throws {
-        #expect(try await issues(written(shows: shows)).joined().contains("which is no rule here"))
+        #expect(try await issues(written(shows: shows)).joined().contains("which is not a rule of a vendor in it"))
     }
 
     @Test func `reports a golden without a scenario`() async throws {
         let folder = try await written(shows: "")
         try folder.write("forgotten.ndjson", "{}\n")
-        let check = try #require(ConformanceCheck.all.first { $0.name == "every conversation has its scenario" })
+        let check = try #require(ConformanceCheck.all.first { $0.name == "every conversation golden has a scenario" })
         let harness = try folder.harness()
         let texts = try await collectedIssues { try check.run(on: harness) }.failureTexts
-        #expect(texts.joined().contains("Conversations/forgotten.ndjson belongs to nothing"))
+        #expect(texts.joined().contains("Conversations/forgotten.ndjson has no sample or scenario"))
     }
 }

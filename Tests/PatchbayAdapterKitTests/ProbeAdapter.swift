@@ -13,7 +13,7 @@ enum Fault: String, NeutralWord {
     case readsTheDate, overtakes, fatStep, growingMemory, exposesValues, exposesSecrets, rejectsInPlan,
         flushesThroughPacing
     case codeWithoutRow, claimsTooMuch, refusesSilently, mangles, manyQueues, lossyMemory
-    case believesTooMuch, placesAtRandom, forgetsVerdictsOfNonsense, triesRefusalsAgain, fallsTogether,
+    case believesTooMuch, placesAtRandom, forgetsVerdictsOfInvalidReplies, triesRefusalsAgain, fallsTogether,
         saysThatTextIsJSON
     case examinesAtRandom, examinesByInstance, doublesEffects, pastesTexts, acceptsPages, acceptsFailures,
         acceptsErrors, storesTokens
@@ -191,7 +191,7 @@ struct ProbeAdapter: VendorAdapter {
             row = .otherwise(.accepted, rule: RuleID("probe", "1"))
         }
         if fault == .forgetsVerdicts { return Interpretation() }
-        if fault == .forgetsVerdictsOfNonsense, let reply = exchange.outcome.reply, reply.json == nil {
+        if fault == .forgetsVerdictsOfInvalidReplies, let reply = exchange.outcome.reply, reply.json == nil {
             return Interpretation()
         }
         if fault == .lossyMemory { memory.lossy = 1 }

@@ -71,47 +71,47 @@ import Testing
 
     /// Mutations of the probe and the checks that find them.
     private static let mutations: [(fault: Fault, check: String)] = [
-        (.examinesAtRandom, "A1: examine depends on the operation and the settings alone"),
-        (.examinesByInstance, "A1: examine depends on the operation and the settings alone"),
-        (.plansByHash, "A1: the same values give the same plan and meaning"),
-        (.plansByHash, "A1: the same sample sends the same bytes each time"),
-        (.carriesUnknownOperations, "A2: a plan names only operations of its window"),
-        (.forgetsVerdicts, "A3: every carried operation gets a verdict, and no other"),
-        (.forgetsVerdictsOfNonsense, "A3: every reply gets a verdict, nonsense too"),
-        (.repeatsAtOnce, "A4: quiet after a failure"),
-        (.neverEnds, "A5: it ends with a vendor that always accepts"),
-        (.triesRefusalsAgain, "A5: it ends with a vendor that always refuses"),
-        (.neverEnds, "A5: many operations end"),
-        (.waitsInThePast, "A6: waits lie in the future and within a day"),
-        (.suppressesAfterUncertainty, "A7: after uncertain delivery nothing is suppressed"),
-        (.suppressesAfterUncertainty, "A7: what was changed and set back is sent"),
-        (.readsTheDate, "A8: the wall clock changes bytes, never times"),
-        (.believesTooMuch, "A9: memory claims nothing that the vendor does not hold"),
-        (.doublesEffects, "A10: an interrupted exchange ends well"),
-        (.doublesEffects, "A10: a cut conversation ends as the whole one"),
-        (.overtakes, "A11: nothing overtakes its own kind in a queue"),
-        (.fallsTogether, "A11: a refused operation falls alone"),
-        (.manyQueues, "A12: queues and lanes are few"),
-        (.placesAtRandom, "A12: an operation's place depends on it and the settings alone"),
-        (.fatStep, "A13: a step is small and comes back from storage"),
-        (.lossyMemory, "A14: memory comes back from storage"),
-        (.growingMemory, "A14: memory does not grow with operations"),
-        (.exposesValues, "A16: no value of a person in findings and descriptions"),
-        (.exposesSecrets, "A16: no secret in findings and descriptions"),
-        (.storesTokens, "A16: no secret in findings and descriptions"),
+        (.examinesAtRandom, "A1: examine depends only on the operation and the settings"),
+        (.examinesByInstance, "A1: examine depends only on the operation and the settings"),
+        (.plansByHash, "A1: plan and interpret return equal results for equal arguments"),
+        (.plansByHash, "A1: a sample sends the same bytes in every run"),
+        (.carriesUnknownOperations, "A2: a plan names only operations in its window"),
+        (.forgetsVerdicts, "A3: every operation of a request gets a verdict, and no other operation does"),
+        (.forgetsVerdictsOfInvalidReplies, "A3: every reply gets a verdict, including an invalid one"),
+        (.repeatsAtOnce, "A4: a failed request is not repeated at once"),
+        (.neverEnds, "A5: all operations complete if the vendor accepts every request"),
+        (.triesRefusalsAgain, "A5: all operations complete if the vendor refuses every request"),
+        (.neverEnds, "A5: many operations complete within the request limit"),
+        (.waitsInThePast, "A6: waits end in the future and within a day"),
+        (.suppressesAfterUncertainty, "A7: a value is sent again after an uncertain delivery"),
+        (.suppressesAfterUncertainty, "A7: a value that was changed and set back is sent again"),
+        (.readsTheDate, "A8: the wall clock affects the content of requests, never their timing"),
+        (.believesTooMuch, "A9: memory claims only state that the vendor holds"),
+        (.doublesEffects, "A10: an interrupted sample has the same outcome as an uninterrupted one"),
+        (.doublesEffects, "A10: an interrupted conversation has the same outcome as an uninterrupted one"),
+        (.overtakes, "A11: no operation overtakes an earlier one of its kind in a queue"),
+        (.fallsTogether, "A11: a refused operation fails alone"),
+        (.manyQueues, "A12: the number of queues and lanes is limited"),
+        (.placesAtRandom, "A12: lane and queue depend only on the operation and the settings"),
+        (.fatStep, "A13: a step is small and survives storage unchanged"),
+        (.lossyMemory, "A14: memory survives storage unchanged"),
+        (.growingMemory, "A14: memory does not grow with the number of operations"),
+        (.exposesValues, "A16: findings and descriptions contain no personal value"),
+        (.exposesSecrets, "A16: findings and descriptions contain no secret"),
+        (.storesTokens, "A16: findings and descriptions contain no secret"),
         (.exposesSecrets, "A16: no secret is stored"),
-        (.rejectsInPlan, "A17: what examine passes is rejected only for reasons of state"),
-        (.flushesThroughPacing, "A18: flush never shortens pacing"),
-        (.codeWithoutRow, "A20: every finding has a row and a remedy"),
-        (.claimsTooMuch, "capabilities: it takes what it claims"),
-        (.refusesSilently, "capabilities: it refuses what it does not claim, with a remedy"),
-        (.mangles, "texts: hostile texts survive or are refused"),
-        (.acceptsPages, "replies: no answer is left without a verdict, and no failure is a yes"),
-        (.acceptsFailures, "replies: no answer is left without a verdict, and no failure is a yes"),
-        (.acceptsErrors, "replies: an error inside a success is reported, unless the status alone decides"),
-        (.forgetsVerdictsOfNonsense, "replies: no answer is left without a verdict, and no failure is a yes"),
-        (.saysThatTextIsJSON, "texts: JSON bodies are JSON"),
-        (.pastesTexts, "texts: no text leads a request elsewhere"),
+        (.rejectsInPlan, "A17: an operation that examine accepts is rejected later only for reasons of state"),
+        (.flushesThroughPacing, "A18: a flush never shortens the vendor's pacing"),
+        (.codeWithoutRow, "A20: every finding has a table row and a remedy"),
+        (.claimsTooMuch, "capabilities: an operation with claimed capabilities is accepted"),
+        (.refusesSilently, "capabilities: an operation without a claimed capability is refused with a remedy"),
+        (.mangles, "texts: hostile texts arrive unchanged or are refused"),
+        (.acceptsPages, "replies: every reply gets a verdict, and no failure counts as accepted"),
+        (.acceptsFailures, "replies: every reply gets a verdict, and no failure counts as accepted"),
+        (.acceptsErrors, "replies: an error in a successful reply is reported, unless the status alone decides"),
+        (.forgetsVerdictsOfInvalidReplies, "replies: every reply gets a verdict, and no failure counts as accepted"),
+        (.saysThatTextIsJSON, "texts: JSON bodies are valid JSON"),
+        (.pastesTexts, "texts: no text changes the host or path of a request"),
     ]
 
     @Test(arguments: mutations)
@@ -129,27 +129,27 @@ import Testing
     /// Checks that only an adapter with wrong tables or an incomplete harness can break.
     private static let tabled: [String] = [
         "A4: a failed maintenance request is not repeated at once",
-        "A9: the harness defines the state that memory claims",
-        "A15: an object of the app arrives as it was",
-        "A15: what the vendor hands over comes back as it was",
-        "A16: bad settings are refused with a remedy, never with their value",
-        "A16: an API's secrets are looked for",
+        "A9: the harness defines the vendor state that memory claims",
+        "A15: an object of the app arrives unchanged",
+        "A15: an opaque value of the vendor is returned unchanged",
+        "A16: invalid settings are refused with a remedy and without their value",
+        "A16: the harness names the secrets of the API",
         "A19: stored states of every version can be read",
-        "A20: a journaled endpoint is interrupted in some conversation",
-        "A20: every endpoint is sent in some sample",
+        "A20: every journaled endpoint is interrupted in a conversation",
+        "A20: every endpoint is used by a sample",
         "A20: finding codes are unique and begin with the adapter's id",
-        "capabilities: another vendor's push does not enter",
-        "capabilities: capabilities name every kind",
-        "exemptions: every exemption names a check",
+        "capabilities: a push message of another vendor is not accepted",
+        "capabilities: the descriptor lists every capability",
+        "exemptions: every exemption names an existing check",
         "fields: field tables agree with the wire schemas",
-        "goldens: every conversation has its scenario",
+        "goldens: every conversation golden has a scenario",
         "goldens: every sample has exactly one golden",
-        "goldens: no golden shows a secret",
-        "replies: every endpoint has a golden of what replies mean",
-        "replies: every reply has a row, and what is not accepted has a finding",
-        "replies: every row of the reply table is reached",
-        "rules: every rule that a row names is there",
-        "rules: rules are unique and bear the adapter's name",
+        "goldens: no golden contains a secret",
+        "replies: every endpoint has a golden with the meaning of each reply",
+        "replies: every reply has a table row, and every refusal has a finding",
+        "replies: every row of the reply table applies to a reply",
+        "rules: every rule that a table row names exists",
+        "rules: rule ids are unique and begin with the adapter's id",
     ]
 
     @Test func `reports an adapter with wrong tables`() async throws {
@@ -187,7 +187,7 @@ import Testing
             ),
             goldens: Goldens(folder: folder, environment: [:])
         )
-        let check = try #require(ConformanceCheck.all.first { $0.name == "an API's secrets are looked for" })
+        let check = try #require(ConformanceCheck.all.first { $0.name == "the harness names the secrets of the API" })
         return try await broken([check], on: harness)[check.testDescription] ?? ""
     }
 
@@ -196,21 +196,21 @@ import Testing
         #expect(try await foundWithoutSecrets(reason: "The probe has no secret.") == "")
         let both = try await foundWithoutSecrets(reason: "The probe has no secret.", watched: ["this is never sent"])
         #expect(both.contains("but it has one. Remove it."))
-        #expect(both.contains("no request carries the watched text 1"))
+        #expect(both.contains("a text of secrets.watched is in no request"))
     }
 
     // MARK: Expected states
 
     @Test func `reports an expected state that never claims anything`() async throws {
         let check = try #require(
-            ConformanceCheck.all.first { $0.name == "the harness defines the state that memory claims" }
+            ConformanceCheck.all.first { $0.name == "the harness defines the vendor state that memory claims" }
         )
         let misread = ExpectedState { memory in
             memory["knwon"].map { ["last": $0] } ?? [:]
         } holds: { (_: ProbeSimulator.State, _) in
             [:]
         }
-        for (expectedState, isVain) in [(misread, true), (.probe(countsRepeats: false), false)] {
+        for (expectedState, neverClaims) in [(misread, true), (.probe(countsRepeats: false), false)] {
             let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
             let harness = try AdapterHarness<ProbeAdapter>(
                 settings: ["fault": "none", "key": "k"],
@@ -223,37 +223,45 @@ import Testing
                 goldens: Goldens(folder: folder, environment: [:])
             )
             let found = try await broken([check], on: harness)[check.testDescription] ?? ""
-            #expect(found.contains("no memory that is stored has a claim") == isVain)
+            #expect(found.contains("no stored memory contains a claim") == neverClaims)
         }
     }
 
     // MARK: The status alone
 
-    private static let hidden = "an error inside a success is reported, unless the status alone decides"
+    private static let hidden = "an error in a successful reply is reported, unless the status alone decides"
 
     private func foundInSuccess(_ fault: Fault, statusAlone: [String: RuleID]) async throws -> [String: String] {
         try await broken(
             fault,
-            ConformanceCheck.all.filter { $0.name == Self.hidden || $0.name == "every rule that a row names is there" },
+            ConformanceCheck.all.filter {
+                $0.name == Self.hidden || $0.name == "every rule that a table row names exists"
+            },
             statusAlone: statusAlone
         )
     }
 
     @Test func `exempts an endpoint whose rule lets the status alone decide`() async throws {
         let unsaid = try await foundInSuccess(.acceptsErrors, statusAlone: [:])
-        #expect(unsaid["replies: \(Self.hidden)"]?.contains("say: 200 with an error inside counts as a success") == true)
+        #expect(
+            unsaid["replies: \(Self.hidden)"]?.contains("say: 200 with an error in the body counts as a success")
+                == true
+        )
         #expect(try await foundInSuccess(.acceptsErrors, statusAlone: ["say": Self.rule]) == [:])
     }
 
     @Test func `reports a rule that exempts nothing and an unknown rule`() async throws {
         let needless = try await foundInSuccess(.none, statusAlone: ["say": Self.rule, "never": RuleID("probe", "9")])
-        #expect(needless["replies: \(Self.hidden)"]?.contains("never, say: no success that holds an error") == true)
-        #expect(needless["rules: every rule that a row names is there"]?.contains("names probe/9") == true)
+        #expect(
+            needless["replies: \(Self.hidden)"]?.contains("never, say: every error in a successful reply is reported")
+                == true
+        )
+        #expect(needless["rules: every rule that a table row names exists"]?.contains("names probe/9") == true)
     }
 
     // MARK: Exemptions
 
-    private static let claims = "it takes what it claims"
+    private static let claims = "an operation with claimed capabilities is accepted"
     private static let rule = RuleID("probe", "1")
 
     private func issues(_ fault: Fault, exempt samples: String...) async throws -> String {
@@ -264,14 +272,16 @@ import Testing
 
     @Test func `exempts the named sample and no other`() async throws {
         let all = try await issues(.claimsTooMuch)
-        #expect(all.contains("track-order, track-plain, two-people: it ends rejected"))
+        #expect(all.contains("track-order, track-plain, two-people: its outcome is rejected"))
         let fewer = try await issues(.claimsTooMuch, exempt: "track-order")
-        #expect(fewer.contains("track-plain, two-people: it ends rejected") && !fewer.contains("track-order"))
+        #expect(fewer.contains("track-plain, two-people: its outcome is rejected") && !fewer.contains("track-order"))
     }
 
     @Test func `reports an exemption that exempts nothing`() async throws {
         #expect(
-            try await issues(.none, exempt: "track-order").contains("track-order: it is exempt, and nothing is wrong")
+            try await issues(.none, exempt: "track-order").contains(
+                "track-order: the sample is exempt, but the check passes"
+            )
         )
     }
 
@@ -279,10 +289,12 @@ import Testing
         let exemption = Exemption(check: "no such check", sample: "track-order", rule: RuleID("probe", "9"))
         let found = try await broken(
             .none,
-            ConformanceCheck.all.filter { $0.name.hasPrefix("every ") },
+            ConformanceCheck.all.filter { ["exemptions", "rules"].contains($0.requirement) },
             exempt: [exemption]
         )
-        #expect(found["exemptions: every exemption names a check"]?.contains("no check has that name") == true)
-        #expect(found["rules: every rule that a row names is there"]?.contains("names probe/9") == true)
+        #expect(
+            found["exemptions: every exemption names an existing check"]?.contains("no check has this name") == true
+        )
+        #expect(found["rules: every rule that a table row names exists"]?.contains("names probe/9") == true)
     }
 }

@@ -448,7 +448,7 @@ import Testing
         )
     }
 
-    @Test(arguments: 1...40 as ClosedRange<UInt64>)
+    @Test(arguments: 1...16 as ClosedRange<UInt64>)
     func `detects each contradiction among random records by their keys`(
         _ seed: UInt64
     ) throws {

@@ -46,7 +46,7 @@ import Testing
                 // The registration that would revert the erasure is refused, too, so later operations wait for another
                 // one.
                 Exemption(
-                    check: "it ends with a vendor that always refuses",
+                    check: "all operations complete if the vendor refuses every request",
                     sample: "erase-then-return",
                     rule: RuleID("acoustic", "I7")
                 )

@@ -83,7 +83,7 @@ enum ServerFixture {
             // It is unknown whether the vendor accepted an event that was in flight when the process crashed.
             exemptions: [
                 Exemption(
-                    check: "a cut conversation ends as the whole one",
+                    check: "an interrupted conversation has the same outcome as an uninterrupted one",
                     sample: "event-in-uncertainty",
                     rule: RuleID("acoustic", "S38")
                 )

@@ -84,7 +84,9 @@ enum Fixture {
             secrets: .init(
                 reasonForNone: "The pkey and the organisation stand in every app; the vendor hands out no token."
             ),
-            exemptions: [Exemption(check: "queues and lanes are few", sample: "queues", rule: .adobe("Q2"))],
+            exemptions: [
+                Exemption(check: "the number of queues and lanes is limited", sample: "queues", rule: .adobe("Q2"))
+            ],
             goldens: Goldens()
         )
     }

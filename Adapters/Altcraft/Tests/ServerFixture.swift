@@ -75,13 +75,13 @@ enum ServerFixture {
             // goal needs an existing profile, so it can't be a contact's first operation.
             exemptions: ["goal-in-uncertainty", "increment-in-uncertainty"].map {
                 Exemption(
-                    check: "a cut conversation ends as the whole one",
+                    check: "an interrupted conversation has the same outcome as an uninterrupted one",
                     sample: $0,
                     rule: RuleID("altcraft", "V18")
                 )
             } + [
                 Exemption(
-                    check: "it takes what it claims",
+                    check: "an operation with claimed capabilities is accepted",
                     sample: "anonymous-then-known",
                     rule: RuleID("altcraft", "V16")
                 )

@@ -93,16 +93,16 @@ enum Fixture {
             secrets: .init(handedOut: DESScene.handedOut),
             exemptions: [
                 // Merged events share their outcome.
-                Exemption(check: "a refused operation falls alone", sample: "track", rule: RuleID("des", "R32")),
+                Exemption(check: "a refused operation fails alone", sample: "track", rule: RuleID("des", "R32")),
                 // A click names its button.
                 Exemption(
-                    check: "it takes what it claims",
+                    check: "an operation with claimed capabilities is accepted",
                     sample: "message-clicked-plain",
                     rule: RuleID("des", "R15")
                 ),
                 // After a refused registration, later operations wait for one that is accepted.
                 Exemption(
-                    check: "it ends with a vendor that always refuses",
+                    check: "all operations complete if the vendor refuses every request",
                     sample: "erase-then-return",
                     rule: RuleID("des", "N4")
                 ),

@@ -81,7 +81,7 @@ extension FaultTally {
     fileprivate var text: String {
         """
         \(runs) runs, \(failures) failed: \(crashes) crashes, \(requests) requests, \(verdicts) outcomes, \
-        \(lies) misleading replies
+        \(misleadingReplies) misleading replies
         """
     }
 
@@ -89,7 +89,7 @@ extension FaultTally {
         [
             "setup": .string(name), "runs": .integer(Int64(runs)), "crashes": .integer(Int64(crashes)),
             "requests": .integer(Int64(requests)), "verdicts": .integer(Int64(verdicts)),
-            "lies": .integer(Int64(lies)), "storagePoints": .integer(Int64(storagePoints)),
+            "lies": .integer(Int64(misleadingReplies)), "storagePoints": .integer(Int64(storagePoints)),
             "failures": .integer(Int64(failures)),
         ]
     }

@@ -37,7 +37,7 @@ extension Command {
                     }
                     return try session.configuration(json, of: path, with: scenario.environment)
                 },
-                tell: { try session.console.data($0) }
+                report: { try session.console.data($0) }
             )
             try run.play()
         } catch let error as ModelError {

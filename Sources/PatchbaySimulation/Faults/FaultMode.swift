@@ -23,10 +23,10 @@ public enum FaultMode: String, Sendable, CaseIterable {
     case busy
     /// The vendor sends misleading replies with status 200: an HTML page, an empty body, a truncated body, an error
     /// message, or an earlier reply. It may or may not process the request.
-    case lying
+    case misleading
 
     /// The treatment of a request.
-    enum Deed {
+    enum Treatment {
         /// The vendor processes the request. The reply arrives after the given time.
         case process(after: Duration)
         /// The vendor processes the request, and the reply is lost.
@@ -44,13 +44,13 @@ public enum FaultMode: String, Sendable, CaseIterable {
         /// The process dies while it sends the request, before or after the request arrives.
         case death(arrived: Bool)
         /// The vendor sends a misleading reply.
-        case lie(Lie, isProcessed: Bool, after: Duration)
+        case mislead(MisleadingReply, isProcessed: Bool, after: Duration)
     }
 
     /// The content of a misleading reply with status 200.
-    enum Lie: CaseIterable { case page, nothing, half, error, earlier }
+    enum MisleadingReply: CaseIterable { case page, nothing, half, error, earlier }
 
-    func deed(_ random: inout SeededGenerator, date: Instant) -> Deed {
+    func treatment(_ random: inout SeededGenerator, date: Instant) -> Treatment {
         let delay = Duration.milliseconds(1 + random.below(3000))
         switch self {
         case .fine: return .process(after: delay)
@@ -71,13 +71,13 @@ public enum FaultMode: String, Sendable, CaseIterable {
             return random.below(3) > 0 ? Self.limit(&random, delay, date) : .process(after: delay)
         case .out: return .refuse(503, [], after: delay)
         case .busy: return .refuse(503, [WireHeader("Retry-After", "1")], after: delay)
-        case .lying:
+        case .misleading:
             guard random.below(3) > 0 else { return .process(after: delay) }
-            return .lie(random.pick(Lie.allCases), isProcessed: random.below(2) > 0, after: delay)
+            return .mislead(random.pick(MisleadingReply.allCases), isProcessed: random.below(2) > 0, after: delay)
         }
     }
 
-    private static func trouble(_ random: inout SeededGenerator, _ delay: Duration, _ date: Instant) -> Deed {
+    private static func trouble(_ random: inout SeededGenerator, _ delay: Duration, _ date: Instant) -> Treatment {
         switch random.below(11) {
         case 0: .refuse(500, [], after: delay)
         case 1: .refuse(503, [], after: delay)
@@ -94,7 +94,7 @@ public enum FaultMode: String, Sendable, CaseIterable {
     }
 
     /// Returns a 429 or 503 with seconds, with a date, or without `Retry-After`.
-    private static func limit(_ random: inout SeededGenerator, _ delay: Duration, _ date: Instant) -> Deed {
+    private static func limit(_ random: inout SeededGenerator, _ delay: Duration, _ date: Instant) -> Treatment {
         let seconds = 1 + random.below(random.below(8) > 0 ? 300 : 200_000)
         let word: [WireHeader] =
             switch random.below(4) {

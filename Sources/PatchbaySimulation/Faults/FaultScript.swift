@@ -62,7 +62,8 @@ struct FaultScript {
     private mutating func faultMode() -> FaultMode {
         guard setup.deadProvider == nil else { return .fine }
         return random.pick([
-            .fair, .fair, .fair, .rough, .rough, .rough, .down, .slow, .limiting, setup.allowsLies ? .lying : .rough,
+            .fair, .fair, .fair, .rough, .rough, .rough, .down, .slow, .limiting,
+            setup.allowsMisleadingReplies ? .misleading : .rough,
         ])
     }
 

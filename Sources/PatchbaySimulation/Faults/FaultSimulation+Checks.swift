@@ -15,13 +15,16 @@ extension FaultSimulation {
         processAnswers()
         // After a power failure, the timeline continues from the time on the disk.
         let before = world.sent.dropLast().last { !world.forgotten.contains($0.number) }
-        expect(before.map { $0.now <= sent.now } ?? true, "request \(sent.number) left before the one before it")
+        expect(
+            before.map { $0.now <= sent.now } ?? true,
+            "request \(sent.number) has an earlier time than the request before it"
+        )
         // A process that lost the lease and acquired it again does not know its earlier requests.
         let others = world.inFlight.map { world.sent[$0 - 1] }
             .filter { $0.process == sent.process && $0.tenure == sent.tenure }
         expect(
             !others.contains { $0.provider == sent.provider && $0.lane == sent.lane },
-            "request \(sent.number) left while another of its lane was in flight"
+            "request \(sent.number) left while another request of its lane was in flight"
         )
         let owners = owners(of: sent)
         let texts = texts(of: sent)
@@ -29,7 +32,7 @@ extension FaultSimulation {
         expect(
             deceived.contains(sent.provider)
                 || !(tokens[sent.provider] ?? [:]).contains { $0.value != sent.lane && texts.contains($0.key) },
-            "request \(sent.number) bears a token that was handed out to another installation"
+            "request \(sent.number) carries a token that the vendor issued to another installation"
         )
         for id in sent.operations {
             if known[id] == nil { try? learnWhatWasCreated() }
@@ -39,13 +42,13 @@ extension FaultSimulation {
             }
             // A vendor whose provider was removed still receives the unregistration.
             let mayBeSent = operation.action == .unregister || !forgotten.contains(id)
-            expect(mayBeSent, "request \(sent.number) carries what a person asked to forget")
-            expect(answers[id] == nil, "request \(sent.number) asks what has its answer already")
+            expect(mayBeSent, "request \(sent.number) carries an operation that an erasure deleted")
+            expect(answers[id] == nil, "request \(sent.number) carries a query that was already answered")
             // An erasure is delivered to every vendor that received data of the person before.
             let isShadowRun = provider.mode == .shadow && !provider.sendsShadow && operation.action != .erase
             expect(
                 !isShadowRun || !isOnlyShadowed(id, provider.name),
-                "request \(sent.number) carries \(operation.action.kind) to a vendor that is only shadowed"
+                "request \(sent.number) carries \(operation.action.kind) to the vendor of a shadow run"
             )
             expect(
                 setup.facts != nil || permitted.contains(id),
@@ -97,33 +100,33 @@ extension FaultSimulation {
             guard pending > 0, try world.suspended(provider.name) == nil else { continue }
             let holds = try world.store.operations.holds(provider: provider.name)
             for hold in holds {
-                expect(hold.hold.hasPrefix("consent."), "held as \"\(hold.hold)\", which is no known reason")
+                expect(hold.hold.hasPrefix("consent."), "an operation is held for the unknown reason \"\(hold.hold)\"")
             }
             if holds.reduce(0, { $0 + $1.count }) == pending { continue }
             let waits = try world.waits(of: provider.name)
             let blocks = try world.store.closedQueues.list(provider: provider.name, lane: nil)
             expect(
                 !waits.isEmpty || !blocks.isEmpty,
-                "\(provider.name) holds \(pending) operations and names no reason"
+                "\(provider.name): \(pending) operations are pending without a reason"
             )
             if setup.facts != nil { try checkLanes(of: provider.name) }
             let farthest = now + .seconds(366 * 86_400)
             expect(
                 blocks.allSatisfy { $0.orWoken || $0.until.map { $0 <= farthest.milliseconds } ?? false },
-                "\(provider.name) has a queue that nothing opens"
+                "\(provider.name) has a closed queue that nothing reopens"
             )
         }
     }
 
     /// Checks that a dead vendor does not delay the others.
-    func checkTheLiving() throws {
+    func checkOtherProviders() throws {
         guard let dead = setup.deadProvider else { return }
-        note("all but \(dead) are given an hour")
-        letStorageBe()
+        note("all providers except \(dead) get an hour")
+        cancelStorageFaults()
         world.host.jump(by: world.host.trueDate - world.host.date())
-        try mortally { try close() }
-        try mortally { try world.advance(by: .seconds(1800)) }
-        try mortally {
+        try restartingAfterDeath { try close() }
+        try restartingAfterDeath { try world.advance(by: .seconds(1800)) }
+        try restartingAfterDeath {
             noteWake()
             try world.performMaintenance()
             try world.wake()
@@ -134,7 +137,7 @@ extension FaultSimulation {
             expect(
                 account.pending == held
                     || plan.providers.contains { $0.name == account.provider && $0.mode == .paused },
-                "\(account.provider): \(account.pending - held) operations wait although only \(dead) is dead"
+                "\(account.provider): \(account.pending - held) operations wait although only \(dead) is unavailable"
             )
         }
     }
@@ -146,7 +149,7 @@ extension FaultSimulation {
         let outcomes = try world.store.history.outcomes(after: 0, limit: .max)
         for accounts in try world.accounts() { setup.facts == nil ? check(accounts) : checkWaiting(accounts) }
         for fault in try world.store.maintenance.verify().faults { expect(false, "outbox: \(fault.detail)") }
-        for seizure in world.seizures { expect(false, seizure) }
+        for violation in world.leaseViolations { expect(false, violation) }
         processAnswers()
         try checkAcknowledged(outcomes)
         if setup.facts == nil {
@@ -183,7 +186,7 @@ extension FaultSimulation {
         let name = accounts.provider
         expect(
             accounts.balances,
-            "\(name): \(accounts.incoming) came in, \(accounts.ended) ended, \(accounts.pending) pending"
+            "\(name): the accounts do not balance: \(accounts.incoming) received, \(accounts.ended) completed, \(accounts.pending) pending"
         )
         let mode = plan.providers.first { $0.name == name }?.mode
         // A provider without a route, or without this share of the contacts, receives no more operations. Operations
@@ -200,10 +203,13 @@ extension FaultSimulation {
         )
         expect(
             mayWait || accounts.pending == held + forApp,
-            "\(name): \(accounts.pending - held - forApp) still pending: \(reasons)"
+            "\(name): \(accounts.pending - held - forApp) operations are still pending: \(reasons)"
         )
-        expect(accounts.suspended == nil || isMisled, "\(name): stopped: \(accounts.suspended?.code ?? "")")
-        expect(held == 0, "\(name): held for \(accounts.held.keys.sorted()), and everybody was asked")
+        expect(accounts.suspended == nil || isMisled, "\(name): suspended: \(accounts.suspended?.code ?? "")")
+        expect(
+            held == 0,
+            "\(name): operations are held for \(accounts.held.keys.sorted()) after all consents were granted"
+        )
     }
 
     /// Checks that no operation has two outcomes on one route, and that no request carries an operation with a known
@@ -213,16 +219,19 @@ extension FaultSimulation {
     private func checkOutcomes(_ provider: String, _ outcomes: [NumberedOutcome]) {
         var shadowed: Set<String> = []
         for outcome in outcomes where outcome.entry.term == "shadowed" {
-            expect(shadowed.insert(outcome.entry.id).inserted, "\(provider): shadowed twice: \(outcome.entry.id)")
+            expect(
+                shadowed.insert(outcome.entry.id).inserted,
+                "\(provider): an operation has two outcomes of a shadow run: \(outcome.entry.id)"
+            )
         }
         var ended: [String: Int64] = [:]
         for outcome in outcomes
         where outcome.entry.term != "shadowed" && !replayed.contains(OperationID(rawValue: outcome.entry.id)) {
             let first = ended[outcome.entry.id]
             ended[outcome.entry.id] = first ?? outcome.number
-            expect(first == nil, "\(provider): an operation ended twice: \(outcome.entry.id)")
+            expect(first == nil, "\(provider): an operation has two outcomes: \(outcome.entry.id)")
         }
-        for sent in world.sent where sent.provider == provider && !ghosts.contains(sent.number) {
+        for sent in world.sent where sent.provider == provider && !uncountedRequests.contains(sent.number) {
             for id in sent.operations {
                 guard let number = ended[id.rawValue] else { continue }
                 expect(
@@ -247,7 +256,7 @@ extension FaultSimulation {
             guard let kind = known[OperationID(rawValue: entry.id)]?.action.kind, kind != .readBack else { continue }
             expect(
                 false,
-                "\(provider): \(kind) \(entry.id.suffix(4)) is accepted (\(entry.code)), and no reply acknowledged it"
+                "\(provider): \(kind) \(entry.id.suffix(4)) is accepted (\(entry.code)), but no reply acknowledged it"
             )
         }
     }
@@ -260,7 +269,7 @@ extension FaultSimulation {
             guard let operation = known[id] else { continue }
             expect(
                 !Self.purposes(of: operation.action).isDisjoint(with: refused[id] ?? []),
-                "\(outcome.entry.provider): a denial ended \(outcome.entry.id.suffix(4)), and it was another person's"
+                "\(outcome.entry.provider): the denial of another person completed \(outcome.entry.id.suffix(4))"
             )
         }
     }
@@ -277,7 +286,7 @@ extension FaultSimulation {
             let isForeign = receivers.allSatisfy { provider in
                 provider.adapter.examine(operation).contains { $0.severity == .foreign || $0.severity == .error }
             }
-            expect(isForeign, "lost: \(operation.id.rawValue.suffix(4)) (\(operation.action.kind))")
+            expect(isForeign, "an operation was lost: \(operation.id.rawValue.suffix(4)) (\(operation.action.kind))")
         }
     }
 
@@ -289,7 +298,7 @@ extension FaultSimulation {
     private func checkOrder(_ provider: RoutingPlan.Provider, _ outcomes: [NumberedOutcome]) {
         let ended = Dictionary(outcomes.map { ($0.entry.id, $0.number) }) { first, _ in first }
         var carried: [OperationID: VirtualWorld.Sent] = [:]
-        for sent in world.sent where sent.provider == provider.name && !ghosts.contains(sent.number) {
+        for sent in world.sent where sent.provider == provider.name && !uncountedRequests.contains(sent.number) {
             for id in sent.operations where carried[id] == nil { carried[id] = sent }
         }
         var latest: [String: VirtualWorld.Sent] = [:]
@@ -330,7 +339,7 @@ extension FaultSimulation {
         else { return }
         for (_, text) in try world.memory(of: provider) {
             for place in expectedState.excess(of: try JSONValue(parsing: text), over: vendor.anyState) {
-                expect(false, "\(provider): memory claims \(place) otherwise than the vendor holds it")
+                expect(false, "\(provider): memory claims \(place), but the vendor's state differs")
             }
         }
     }
@@ -360,7 +369,8 @@ extension FaultSimulation {
     {
         let provider = api.name
         var story = SceneStory()
-        for sent in world.sent where sent.provider == provider && sent.lane == lane && !ghosts.contains(sent.number) {
+        for sent in world.sent
+        where sent.provider == provider && sent.lane == lane && !uncountedRequests.contains(sent.number) {
             guard phaseOf[sent.number] == phase else { continue }
             let settled = world.settled[sent.number]
             story.requests.append(

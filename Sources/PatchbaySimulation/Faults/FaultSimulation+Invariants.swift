@@ -125,7 +125,7 @@ extension FaultSimulation {
     func checkLanes(of provider: String) throws {
         let waits = try world.waitsByLane(of: provider)
         for (_, wait) in waits.sorted(by: { $0.key < $1.key }) {
-            expect(!wait.remedy.isEmpty, "\(provider): \(wait.code) names nothing that would end the wait")
+            expect(!wait.remedy.isEmpty, "\(provider): the finding \(wait.code) of a wait has no remedy")
         }
         var lanes: Set<String> = []
         try world.store.queues.forEachRow(provider: provider, subject: nil) { row in
@@ -146,14 +146,14 @@ extension FaultSimulation {
         let name = accounts.provider
         expect(
             accounts.balances,
-            "\(name): \(accounts.incoming) came in, \(accounts.ended) ended, \(accounts.pending) pending"
+            "\(name): the accounts do not balance: \(accounts.incoming) received, \(accounts.ended) completed, \(accounts.pending) pending"
         )
         let reasons = (accounts.waits.flatMap(\.reasons) + [accounts.suspended].compactMap { $0 }).map(\.code)
         let held = mayHold ? accounts.held.values.reduce(0, +) : 0
         let waiting = accounts.pending - held - waitingForApp(accounts)
         expect(
             waiting == 0,
-            "\(name): \(waiting) operations wait although everything is there: \(Set(reasons + accounts.held.keys).sorted().joined(separator: " "))"
+            "\(name): \(waiting) operations wait although everything was provided: \(Set(reasons + accounts.held.keys).sorted().joined(separator: " "))"
         )
     }
 
@@ -225,7 +225,7 @@ extension FaultSimulation {
             guard scene.canLogOut, try tookEveryChangeOfPerson(provider.name) else { continue }
             for record in reaching {
                 guard case .contact(let other) = record.person, !present.contains(other) else { continue }
-                expect(false, "\(provider.name): \(other) has left the installation and is reached on it")
+                expect(false, "\(provider.name): \(other) has left the installation, but is still reached on it")
             }
         }
     }
@@ -288,7 +288,7 @@ extension FaultSimulation {
             let names = [key.name, AttributeName(rawValue: key.name.rawValue.lowercased())]
             expect(
                 own.contains { record in names.contains { record.attributes?[$0] == value } },
-                "\(provider): the vendor does not hold \(key.name.rawValue) of \(key.contact) as it was accepted"
+                "\(provider): the vendor does not hold the accepted \(key.name.rawValue) of \(key.contact)"
             )
         }
     }
@@ -355,7 +355,7 @@ extension FaultSimulation {
     private func checkIntervals(_ provider: String, _ scene: ChangingScene) {
         for outage in outages[provider] ?? [] {
             let attempts = Dictionary(
-                grouping: outage.map { world.sent[$0 - 1] }.filter { !ghosts.contains($0.number) }
+                grouping: outage.map { world.sent[$0 - 1] }.filter { !uncountedRequests.contains($0.number) }
             ) {
                 "\($0.lane) \($0.endpoint)"
             }
@@ -374,7 +374,7 @@ extension FaultSimulation {
                     // Jitter changes an interval by up to a fifth.
                     expect(
                         after >= before * 0.6,
-                        "\(provider): \(third.endpoint) was attempted after \(before), then after \(after), and nothing had succeeded"
+                        "\(provider): \(third.endpoint) was attempted after \(before), then after \(after), without a success in between"
                     )
                 }
             }

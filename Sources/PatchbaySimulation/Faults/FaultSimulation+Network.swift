@@ -10,34 +10,34 @@ extension FaultSimulation {
         tally.requests += 1
         checkLeaving(sent)
         if isRefused(sent) {
-            describe(sent, "answered 401, its credential is refused")
+            describe(sent, "refused with 401 because of its credential")
             return .outcome(.replied(WireResponse(401)), after: .milliseconds(20))
         }
         guard !isHealthy else { return process(sent, after: .milliseconds(20)) }
         let faultMode = faultMode[sent.provider] ?? .fair
         noteAttempt(sent, faultMode)
-        switch faultMode.deed(&random, date: sent.date) {
+        switch faultMode.treatment(&random, date: sent.date) {
         case .process(let delay): return process(sent, after: delay)
         case .loseAnswer(let delay):
             uncertain.insert(sent.provider)
-            answer(sent, "processed, its answer lost")
+            answer(sent, "processed, and the reply is lost")
             return .outcome(.failed(TransportFailure(.lost, "connectionLost")), after: delay)
         case .processSilently:
             uncertain.insert(sent.provider)
-            answer(sent, "processed, never answered")
+            answer(sent, "processed, without a reply")
             return .silence
         case .misreport(let status, let delay):
             uncertain.insert(sent.provider)
-            answer(sent, "processed, and answered \(status)")
+            answer(sent, "processed, and the reply is replaced by \(status)")
             return .outcome(.replied(WireResponse(status)), after: delay)
         case .refuse(let status, let headers, let delay):
-            describe(sent, "answered \(status) \(headers.map { "\($0.name): \($0.value)" }.joined())")
+            describe(sent, "refused with \(status) \(headers.map { "\($0.name): \($0.value)" }.joined())")
             return .outcome(.replied(WireResponse(status, headers: headers)), after: delay)
         case .fail(let failure, let delay):
             describe(sent, failure.code)
             return .outcome(.failed(failure), after: delay)
         case .silence:
-            describe(sent, "never answered")
+            describe(sent, "without a reply")
             return .silence
         case .death(let hasArrived):
             if hasArrived {
@@ -48,7 +48,8 @@ extension FaultSimulation {
             noteDeath(of: sent.process)
             noteWake()
             return .death
-        case .lie(let lie, let isProcessed, let delay): return tell(lie, sent, isProcessed: isProcessed, after: delay)
+        case .mislead(let kind, let isProcessed, let delay):
+            return mislead(kind, sent, isProcessed: isProcessed, after: delay)
         }
     }
 
@@ -78,16 +79,21 @@ extension FaultSimulation {
         return (isShadowed ? setup.sandboxes[provider] : nil) ?? setup.vendors[provider]
     }
 
-    private func tell(_ lie: FaultMode.Lie, _ sent: VirtualWorld.Sent, isProcessed: Bool, after delay: Duration)
+    private func mislead(
+        _ kind: FaultMode.MisleadingReply,
+        _ sent: VirtualWorld.Sent,
+        isProcessed: Bool,
+        after delay: Duration
+    )
         -> VirtualWorld.Fate
     {
-        tally.lies += 1
+        tally.misleadingReplies += 1
         deceived.insert(sent.provider)
-        let truth = isProcessed ? answer(sent, "processed, and lied about") : WireResponse(200, json: [:])
-        if !isProcessed { describe(sent, "not processed, and lied about") }
+        let truth = isProcessed ? answer(sent, "processed, with a misleading reply") : WireResponse(200, json: [:])
+        if !isProcessed { describe(sent, "not processed, with a misleading reply") }
         let html = [WireHeader("Content-Type", "text/html")]
         let reply: WireResponse =
-            switch lie {
+            switch kind {
             case .page: WireResponse(200, headers: html, body: Array("<html><body>It works!</body></html>".utf8))
             case .nothing: WireResponse(200)
             case .half: WireResponse(200, headers: truth.headers, body: Array(truth.body.prefix(truth.body.count / 2)))

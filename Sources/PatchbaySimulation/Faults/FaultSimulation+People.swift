@@ -162,9 +162,9 @@ extension FaultSimulation {
 
     /// Removes all faults, and provides everything that an operation may wait for: a token, the permission,
     /// credentials, consents.
-    func healChanging() throws {
-        note("everything heals, and the app gives what anything may wait for")
-        letStorageBe()
+    func removeFaultsAndProvideEverything() throws {
+        note("all faults are removed, and the app provides everything that an operation may wait for")
+        cancelStorageFaults()
         (isHealthy, credentialStates) = (true, [:])
         world.host.jump(by: world.host.trueDate - world.host.date())
         try begin()

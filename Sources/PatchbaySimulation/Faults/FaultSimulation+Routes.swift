@@ -104,7 +104,7 @@ extension FaultSimulation {
                     let staysByRule = operation.action == .erase || Self.isOptOut(operation.action) || isOfFormer
                     expect(
                         wasBegun || isBegun || staysByRule,
-                        "\(id.rawValue.suffix(4)) was left with \(removedProvider)"
+                        "\(id.rawValue.suffix(4)) is still pending for the removed provider \(removedProvider)"
                     )
                 }
                 guard isMoved || (new.onSwitch == .both && stays == false && !wasBegun && !isOfFormer) else { continue }
@@ -115,7 +115,7 @@ extension FaultSimulation {
                     guard joins || operation.action.kind == .track else { continue }
                     expect(
                         after[taker.name]?[id] != nil || completed[taker.name]?.contains(id) ?? false,
-                        "\(id.rawValue.suffix(4)) (\(operation.action.kind)) left \(removedProvider) and did not come to \(taker.name)"
+                        "\(id.rawValue.suffix(4)) (\(operation.action.kind)) was moved from \(removedProvider), but not to \(taker.name)"
                     )
                 }
             }
@@ -134,9 +134,12 @@ extension FaultSimulation {
                 return !shadowed.isShadowed
                     || !wasRouted && !arriving.contains(shadowed.name) && pending[shadowed.name]?.isEmpty ?? true
             }
-            return expect(!isNeedless, "a switch was refused for a shadow run that holds up nothing")
+            return expect(!isNeedless, "a switch was refused for a shadow run that does not prevent it")
         }
-        expect(plan.onLoss == .refuse && plan.onSwitch == .retarget, "a switch was refused that may lose something")
+        expect(
+            plan.onLoss == .refuse && plan.onSwitch == .retarget,
+            "a switch was refused although its policies allow losses"
+        )
         let rejections = try world.store.history.outcomes(after: 0, limit: .max).filter { $0.entry.term == "rejected" }
         for lost in refusal.operations {
             expect(
@@ -149,7 +152,7 @@ extension FaultSimulation {
                     let hasLeft = operation.contact.map { $0 != snapshots[operation.subject]?.contact } ?? false
                     expect(
                         hasLeft,
-                        "a switch was refused although the person of \(lost.id.rawValue.suffix(4)) is there"
+                        "a switch was refused although the person of \(lost.id.rawValue.suffix(4)) has not left"
                     )
                     continue
                 }
@@ -158,7 +161,7 @@ extension FaultSimulation {
                 let wasRejected = rejections.contains { $0.entry.id == lost.id.rawValue && $0.entry.provider == name }
                 expect(
                     wasRejected || findings.contains { $0.severity == .error },
-                    "a switch was refused although \(name) takes \(lost.id.rawValue.suffix(4))"
+                    "a switch was refused although \(name) accepts \(lost.id.rawValue.suffix(4))"
                 )
             }
         }
@@ -175,7 +178,7 @@ extension FaultSimulation {
         for (provider, ids) in try pendingByProvider() {
             for id in ids.keys { terms[id, default: [:]][provider, default: []].append("pending") }
         }
-        for id in terms.keys where answers[id] != nil { expect(false, "a question was stored") }
+        for id in terms.keys where answers[id] != nil { expect(false, "a query was stored") }
         for operation in acknowledged {
             guard let receivers = receivedBy[operation.id], let shadowed = shadowedBy[operation.id] else { continue }
             let (places, word) = (
@@ -188,17 +191,17 @@ extension FaultSimulation {
                 expect(
                     receivers.contains(provider) || shadowed.contains(provider) || mayGoLate
                         || allowed[operation.id]?.contains(provider) ?? false,
-                    "\(provider) has \(word), which is not its business"
+                    "\(provider) has \(word), which was not routed to it"
                 )
                 for term in terms {
                     expect(
                         mayGoLate || !isOnlyShadowed(operation.id, provider)
                             || ["shadowed", "erased", "pending"].contains(term),
-                        "\(provider) only shadowed \(word), and it counts as \(term)"
+                        "\(provider) received \(word) in a shadow run only, but it counts as \(term)"
                     )
                     expect(
                         shadowed.contains(provider) || term != "shadowed",
-                        "\(provider) received \(word) as a routed provider, and it counts as shadowed"
+                        "\(provider) received \(word) as a routed provider, but it counts as shadowed"
                     )
                 }
             }
@@ -208,7 +211,7 @@ extension FaultSimulation {
                 guard places[provider.name] == nil, !(mayLack && !receivers.contains(provider.name)) else { continue }
                 expect(
                     provider.adapter.examine(operation).contains { $0.severity == .foreign },
-                    "\(provider.name) should have \(word), and has not"
+                    "\(provider.name) should have \(word), but does not"
                 )
             }
         }
@@ -225,14 +228,14 @@ extension FaultSimulation {
         for entry in world.reportedEvents[processedEventCount...] {
             guard case .answered(let id, _, _) = entry.event else { continue }
             answers[id, default: 0] += 1
-            expect(answers[id] == 1, "a question was answered twice")
+            expect(answers[id] == 1, "a query was answered twice")
             questions[id] = nil
         }
         processedEventCount = world.reportedEvents.count
         // After a failure of the storage at this instant, the engine has not run since.
         guard !world.isSuspended, let now = world.now, failedAt != now else { return }
         for question in questions.values where question.process == world.process {
-            expect(question.deadline >= now, "a question has no answer, and its time is over")
+            expect(question.deadline >= now, "a query was not answered by its deadline")
         }
     }
 }

@@ -37,7 +37,7 @@ public final class FaultSimulation {
         /// The provider of a vendor that never replies; nil for none. It must not delay the others.
         public var deadProvider: String?
         /// Whether vendors may send misleading replies.
-        public var allowsLies = false
+        public var allowsMisleadingReplies = false
         /// The actions of the app after all faults were removed. None of them can be lost.
         public var closing: [Action]
         /// The expected vendor states, by the provider's name.
@@ -97,7 +97,7 @@ public final class FaultSimulation {
     /// The last correct reply of each vendor.
     var lastReply: [String: WireResponse] = [:]
     /// The requests that were sent after their process had died, or that a power failure erased. They do not count.
-    var ghosts: Set<Int> = []
+    var uncountedRequests: Set<Int> = []
     /// The first request of each process.
     var firsts: Set<Int> = []
     /// The operations that are allowed by a consent or need none. A grant at the capture or later adds an operation. A
@@ -232,17 +232,17 @@ public final class FaultSimulation {
         do {
             for process in (0..<setup.processes).reversed() {
                 world.turn(to: process)
-                try mortally { try begin() }
+                try restartingAfterDeath { try begin() }
             }
             for step in steps { try play(step) }
-            try checkTheLiving()
-            try heal()
+            try checkOtherProviders()
+            try removeFaults()
             try check()
             try playEpilogue()
         } catch  where world.sent.count > Self.limit || isWritingWithoutEnd {
             problems.append(
                 world.sent.count > Self.limit
-                    ? "more than \(Self.limit) requests left" : "the outbox was written without end"
+                    ? "more than \(Self.limit) requests were sent" : "the outbox was written too often"
             )
         }
         tally.count(self)
@@ -255,7 +255,7 @@ public final class FaultSimulation {
         random = SeededGenerator(seed: step.seed)
         note("\(step)")
         world.turn(to: step.process)
-        try mortally {
+        try restartingAfterDeath {
             if !world.isAlive { try begin() }
             if world.isSuspended { try world.wakeUp() }
             // After a storage failure, a driver retries every few seconds.
@@ -318,15 +318,15 @@ public final class FaultSimulation {
     /// Reboots the machine. In half of the cases it loses the transactions that did not wait for the disk.
     private func reboot(after pause: Duration) throws {
         let losesPower = random.below(2) > 0
-        if losesPower { note("    its power goes") }
+        if losesPower { note("    it loses power") }
         defer {
-            for number in world.forgotten.subtracting(ghosts) {
+            for number in world.forgotten.subtracting(uncountedRequests) {
                 let sent = world.sent[number - 1]
                 let provider = plan.providers.first { $0.name == sent.provider }
                 let isJournaled = provider?.adapter.journaledEndpoints.contains(sent.endpoint) ?? false
-                expect(!isJournaled, "no journal remembers request \(number) to \(sent.provider)")
+                expect(!isJournaled, "the journal has no entry for request \(number) to \(sent.provider)")
             }
-            ghosts.formUnion(world.forgotten)
+            uncountedRequests.formUnion(world.forgotten)
             // Routed captures may be staged again.
             waiting = Set((try? world.stagedCaptures().map(OperationID.init(rawValue:))) ?? [])
         }
@@ -345,7 +345,7 @@ public final class FaultSimulation {
         } catch let refusal as SwitchRefusal {
             note("    refused: \(refusal.reason)")
             if setup.facts == nil { try check(refusal, of: plan) }
-            expect(try standing() == before, "a switch was refused, and something changed all the same")
+            expect(try standing() == before, "a switch was refused, but the state changed")
             position = served ?? 0
             try world.restart(plan)
         }
@@ -676,7 +676,7 @@ public final class FaultSimulation {
     }
 
     /// Runs a closure in which the process may die or the storage may fail. After a death another process starts.
-    func mortally(_ body: () throws -> Void) throws {
+    func restartingAfterDeath(_ body: () throws -> Void) throws {
         do {
             try body()
             // The process also dies if the engine ignored the error.
@@ -719,7 +719,7 @@ public final class FaultSimulation {
     /// Records a request. Returns whether a running process sent it.
     func enroll(_ sent: VirtualWorld.Sent) -> Bool {
         guard !isDying else {
-            ghosts.insert(sent.number)
+            uncountedRequests.insert(sent.number)
             return false
         }
         if isFirst.remove(sent.process) != nil { firsts.insert(sent.number) }
@@ -727,10 +727,10 @@ public final class FaultSimulation {
         return true
     }
 
-    private func heal() throws {
-        if setup.facts != nil { return try healChanging() }
-        note("everything heals")
-        letStorageBe()
+    private func removeFaults() throws {
+        if setup.facts != nil { return try removeFaultsAndProvideEverything() }
+        note("all faults are removed")
+        cancelStorageFaults()
         isHealthy = true
         world.host.jump(by: world.host.trueDate - world.host.date())
         for process in (0..<setup.processes).reversed() {
@@ -745,7 +745,7 @@ public final class FaultSimulation {
     }
 
     /// Cancels the planned failures of the storage.
-    func letStorageBe() { (pointsToDeath, storageFault) = (nil, nil) }
+    func cancelStorageFaults() { (pointsToDeath, storageFault) = (nil, nil) }
 
     /// Captures the closing actions, which release all waits.
     func close() throws {

@@ -187,7 +187,7 @@ public struct FaultTable: Sendable {
         ) { random, number in
             apis.count == 1 ? apis[0].say(number, &random) : random.pick(apis).say(number, &random)
         }
-        (setup.name, setup.allowsLies) = (name, true)
+        (setup.name, setup.allowsMisleadingReplies) = (name, true)
         setup.closing = apis.map(\.closing)
         if apis.count == 1 { setup.opposites = apis[0].opposites }
         setup.questions = Dictionary(apis.map { ($0.id, $0.question) }) { first, _ in first }

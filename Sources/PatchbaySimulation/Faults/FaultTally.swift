@@ -11,7 +11,7 @@ public struct FaultTally: Sendable, Hashable {
     /// The number of outcomes.
     public var verdicts = 0
     /// The number of misleading replies.
-    public var lies = 0
+    public var misleadingReplies = 0
     /// The number of storage points.
     public var storagePoints = 0
     /// The number of failed runs.
@@ -26,7 +26,7 @@ public struct FaultTally: Sendable, Hashable {
         left.crashes += right.crashes
         left.requests += right.requests
         left.verdicts += right.verdicts
-        left.lies += right.lies
+        left.misleadingReplies += right.misleadingReplies
         left.storagePoints += right.storagePoints
         left.failures += right.failures
     }

@@ -5,7 +5,7 @@ public enum Disturbance: Hashable, Sendable, CustomStringConvertible {
     /// The process dies at the n-th point of the storage, from 1: before a transaction, before or after its commit.
     case death(atStoragePoint: Int)
     /// The n-th request does not reach the vendor, and the process dies during the request.
-    case cut(request: Int)
+    case interrupted(request: Int)
     /// The vendor processes the n-th request, and the reply does not arrive.
     case lost(request: Int)
     /// The n-th request does not leave the machine, and the transport reports that.
@@ -22,7 +22,7 @@ public enum Disturbance: Hashable, Sendable, CustomStringConvertible {
     public var leavesUncertainDelivery: Bool {
         switch self {
         case .none, .unsent, .jump: false
-        case .death, .cut, .lost, .restart, .reboot: true
+        case .death, .interrupted, .lost, .restart, .reboot: true
         }
     }
 
@@ -30,7 +30,7 @@ public enum Disturbance: Hashable, Sendable, CustomStringConvertible {
     public var endsProcess: Bool {
         switch self {
         case .none, .unsent, .jump, .lost: false
-        case .death, .cut, .restart, .reboot: true
+        case .death, .interrupted, .restart, .reboot: true
         }
     }
 
@@ -38,7 +38,9 @@ public enum Disturbance: Hashable, Sendable, CustomStringConvertible {
     public static func all(storagePoints: Int, requests: Int, steps: Int) -> [Disturbance] {
         [.none]
             + (0..<storagePoints).map { .death(atStoragePoint: $0 + 1) }
-            + (0..<requests).flatMap { [.cut(request: $0 + 1), .lost(request: $0 + 1), .unsent(request: $0 + 1)] }
+            + (0..<requests).flatMap {
+                [.interrupted(request: $0 + 1), .lost(request: $0 + 1), .unsent(request: $0 + 1)]
+            }
             + (0..<steps).flatMap { step -> [Disturbance] in
                 [
                     .restart(afterStep: step + 1), .reboot(afterStep: step + 1),
@@ -52,7 +54,7 @@ public enum Disturbance: Hashable, Sendable, CustomStringConvertible {
         switch self {
         case .none: "undisturbed"
         case .death(let point): "death at storage point \(point)"
-        case .cut(let request): "death before request \(request) arrived"
+        case .interrupted(let request): "death before request \(request) arrived"
         case .lost(let request): "the answer to request \(request) is lost"
         case .unsent(let request): "request \(request) does not leave"
         case .restart(let step): "a new process after step \(step)"

@@ -78,7 +78,7 @@ public final class Trial {
     private let play: Play
     private let plan: RoutingPlan
     private var isDying = false
-    private var isCut = false
+    private var isInterrupted = false
     private var questions = 0
 
     private struct Death: Error {}
@@ -101,7 +101,7 @@ public final class Trial {
             if requests.count > Self.limit { throw Runaway() }
             if case .death(storagePoints) = disturbance { isDying = true }
             // A dead process stores nothing.
-            if isDying || isCut {
+            if isDying || isInterrupted {
                 isDying = true
                 throw Death()
             }
@@ -114,20 +114,20 @@ public final class Trial {
             try perform()
         } catch is Runaway {
             world.kill()
-            return problems.append("more than \(Self.limit) requests left")
+            return problems.append("more than \(Self.limit) requests were sent")
         }
-        try checkBooks()
+        try checkAccounts()
     }
 
     private func perform() throws {
-        try living { try world.start(plan) }
+        try restartingAfterDeath { try world.start(plan) }
         for (number, step) in play.script.enumerated() {
             try perform(step)
             try disturb(after: number + 1)
         }
         var isOver = false
         while !isOver {
-            try living {
+            try restartingAfterDeath {
                 try world.drain(atMost: .seconds(400 * 86_400))
                 isOver = true
             }
@@ -139,13 +139,14 @@ public final class Trial {
     private func perform(_ step: TrialStep) throws {
         switch step {
         case .capture(let actions, let subject, let contact): try capture(actions, subject, contact)
-        case .ask(let what): try living { try world.read(question(what), from: Self.provider, timeout: .seconds(60)) }
+        case .ask(let what):
+            try restartingAfterDeath { try world.read(question(what), from: Self.provider, timeout: .seconds(60)) }
         case .pass(let duration): try pass(duration)
-        case .wake: try living { try world.wake() }
-        case .flush: try living { try world.flush() }
-        case .resume: try living { try world.resume(Self.provider) }
+        case .wake: try restartingAfterDeath { try world.wake() }
+        case .flush: try restartingAfterDeath { try world.flush() }
+        case .resume: try restartingAfterDeath { try world.resume(Self.provider) }
         case .credential(let credential): ledger.credential = credential
-        case .vendor(let mood): ledger.mood = mood
+        case .vendor(let mode): ledger.mode = mode
         }
     }
 
@@ -160,7 +161,7 @@ public final class Trial {
                 action: action
             )
         }
-        try living {
+        try restartingAfterDeath {
             // If the process died after the commit, the outbox already has the operations.
             if try !isStored(captured[0].id) { try world.capture(captured) }
         }
@@ -192,7 +193,9 @@ public final class Trial {
 
     private func pass(_ duration: Duration) throws {
         let end = world.host.uptime() + duration
-        while world.host.uptime() < end { try living { try world.advance(by: end - world.host.uptime()) } }
+        while world.host.uptime() < end {
+            try restartingAfterDeath { try world.advance(by: end - world.host.uptime()) }
+        }
     }
 
     private func disturb(after step: Int) throws {
@@ -205,7 +208,7 @@ public final class Trial {
     }
 
     /// Runs a closure in which the process may die. After a death, starts another process.
-    private func living(_ body: () throws -> Void) throws {
+    private func restartingAfterDeath(_ body: () throws -> Void) throws {
         do {
             try body()
         } catch  where isDying {
@@ -214,17 +217,17 @@ public final class Trial {
     }
 
     private func revive() throws {
-        (isDying, isCut) = (false, false)
+        (isDying, isInterrupted) = (false, false)
         try world.restart(plan)
     }
 
     private func fate(of sent: VirtualWorld.Sent) -> VirtualWorld.Fate {
         // The engine attempts the other lanes although the simulated process is already dead. Those requests do not
         // count.
-        guard !isDying, !isCut else { return .silence }
+        guard !isDying, !isInterrupted else { return .silence }
         let number = requests.count + 1
         (ledger.now, ledger.request, ledger.delay) = (sent.now, number, .milliseconds(100))
-        let isProcessed = disturbance != .cut(request: number) && disturbance != .unsent(request: number)
+        let isProcessed = disturbance != .interrupted(request: number) && disturbance != .unsent(request: number)
         requests.append(
             Request(
                 number: number,
@@ -236,8 +239,8 @@ public final class Trial {
         )
         checkIsPending(sent.request, number)
         guard isProcessed else {
-            isCut = disturbance == .cut(request: number)
-            let failure = TransportFailure(isCut ? .lost : .notSent, "hostNotFound")
+            isInterrupted = disturbance == .interrupted(request: number)
+            let failure = TransportFailure(isInterrupted ? .lost : .notSent, "hostNotFound")
             return .outcome(.failed(failure), after: .milliseconds(100))
         }
         let response = play.vendor(sent.request, &ledger)
@@ -262,15 +265,15 @@ public final class Trial {
         }
     }
 
-    private func checkBooks() throws {
+    private func checkAccounts() throws {
         for account in try world.accounts() {
             expect(account.balances, "the accounts do not balance")
             expect(account.pending == 0, "\(account.pending) pending: \(account.waits.flatMap(\.reasons).map(\.code))")
-            expect(account.suspended == nil, "stopped: \(account.suspended?.code ?? "")")
+            expect(account.suspended == nil, "suspended: \(account.suspended?.code ?? "")")
         }
         for fault in try world.store.maintenance.verify().faults { problems.append("outbox: \(fault.detail)") }
         let history = try world.store.history.entries(provider: Self.provider, limit: .max)
-        expect(Set(history.map(\.id)).count == history.count, "an operation ended twice")
+        expect(Set(history.map(\.id)).count == history.count, "an operation has two outcomes")
         let lost = Set(operations.map(\.id.rawValue)).subtracting(history.map(\.id))
         expect(lost.isEmpty, "\(lost.count) operations were lost")
     }

@@ -16,7 +16,7 @@ public enum TrialStep: Sendable {
     case resume
     /// The app's credential changes.
     case credential(String)
-    /// The vendor's mode changes: see ``VendorLedger/mood``.
+    /// The vendor's mode changes: see ``VendorLedger/mode``.
     case vendor(String)
 
     /// Returns a step in which the app tracks events together.

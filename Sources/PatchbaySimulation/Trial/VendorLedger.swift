@@ -17,7 +17,7 @@ public struct VendorLedger: Sendable {
     /// The vendor's state, by name.
     public var held: [String: String] = [:]
     /// The mode that a script set last with ``TrialStep/vendor(_:)``.
-    public internal(set) var mood = ""
+    public internal(set) var mode = ""
     /// The app's current credential.
     public internal(set) var credential: String?
     /// The time at which the current request reached the vendor, on the engine's timeline.

@@ -33,7 +33,7 @@ extension BehaviourProbe {
     static let askThenSubscribe = BehaviourProbe(
         "askThenSubscribe",
         "The reply to one request decides whether and how the same operation continues.",
-        neededBy: "APIs whose log-in asks for the profile and subscribes only where there is none",
+        neededBy: "APIs whose log-in queries the profile and subscribes only if there is none",
         brokenBy: [.losesStep, .believes],
         adapter: AskThenSubscribe(),
         vendor: AskThenSubscribe.vendor,

@@ -33,19 +33,19 @@ struct AtMostOnce: VendorAdapter {
 extension BehaviourProbe {
     static let atMostOnce = BehaviourProbe(
         "atMostOnce",
-        "An event happens once at most; if its delivery is uncertain, it ends as unknown and is kept.",
-        neededBy: "APIs whose events start something that must not be doubled",
+        "An event is processed at most once; with an uncertain delivery its outcome is unknown, and it is kept.",
+        neededBy: "APIs whose events start actions that must not be repeated",
         brokenBy: [.keepsNoJournal, .takesSilenceForYes, .believes],
         adapter: AtMostOnce(),
         vendor: AtMostOnce.vendor,
         script: [.track("a", "b", "c"), .pass(.seconds(60))]
     ) { trial in
         let texts = trial.ledger.texts
-        trial.expect(Set(texts).count == texts.count, "something happened twice: \(texts)")
+        trial.expect(Set(texts).count == texts.count, "the vendor processed an event twice: \(texts)")
         for outcome in try trial.outcomes() {
             let isTaken = outcome.term == .accepted && texts.contains(outcome.word) && outcome.word != "b"
             let isUnknown = outcome.term == .rejected && outcome.code == ProbeFinding.unknown.code
-            trial.expect(isTaken || isUnknown, "\(outcome.word) ended as \(outcome.term) \(outcome.code)")
+            trial.expect(isTaken || isUnknown, "\(outcome.word) has the outcome \(outcome.term) \(outcome.code)")
         }
         guard !trial.disturbance.leavesUncertainDelivery else { return }
         trial.expect(texts == ["a", "b", "c"], "the vendor did \(texts)")

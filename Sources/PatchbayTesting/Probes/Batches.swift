@@ -33,7 +33,7 @@ struct Batches: VendorAdapter {
 extension BehaviourProbe {
     static let batches = BehaviourProbe(
         "batches",
-        "A request carries operations of many people, each person's in order.",
+        "A request carries operations of many people, in order for each person.",
         neededBy: "back-end APIs that take sets of rows",
         brokenBy: [.readsBackwards],
         adapter: Batches(),
@@ -43,10 +43,10 @@ extension BehaviourProbe {
         for person in 1...6 {
             var seen: Set<String> = []
             let rows = trial.ledger.texts.filter { $0.hasPrefix("s-\(person) ") && seen.insert($0).inserted }
-            trial.expect(rows == ["s-\(person) 1", "s-\(person) 2"], "of person \(person) the vendor took \(rows)")
+            trial.expect(rows == ["s-\(person) 1", "s-\(person) 2"], "the vendor received \(rows) of person \(person)")
         }
         guard trial.disturbance == .none else { return }
-        trial.expect(trial.ledger.texts.count == 12, "something came twice")
+        trial.expect(trial.ledger.texts.count == 12, "the vendor received an operation twice")
         trial.expect(trial.requests.count <= 6, "\(trial.requests.count) requests for 12 rows")
     }
 }

@@ -40,7 +40,7 @@ struct Bisection: VendorAdapter {
 extension BehaviourProbe {
     static let bisection = BehaviourProbe(
         "bisection",
-        "A refused group is halved until the poisonous operation stands alone, and every other gets through.",
+        "A refused group is halved until the invalid operation is alone; all others are accepted.",
         neededBy: "APIs that refuse a group as a whole",
         brokenBy: [.losesStep, .believes, .readsBackwards],
         adapter: Bisection(),
@@ -52,9 +52,9 @@ extension BehaviourProbe {
     ) { trial in
         let others = (1...16).filter { $0 != 11 }.map(String.init)
         trial.expectEffects(others, repeats: 8)
-        try trial.expect(trial.outcome(of: "poison")?.term == .rejected, "the poison was not rejected")
+        try trial.expect(trial.outcome(of: "poison")?.term == .rejected, "the invalid operation was not rejected")
         let rejected = try trial.outcomes().count { $0.term == .rejected }
-        trial.expect(rejected == 1, "\(rejected) were rejected")
-        trial.expect(trial.requests.count <= 10, "it took \(trial.requests.count) requests")
+        trial.expect(rejected == 1, "\(rejected) operations were rejected")
+        trial.expect(trial.requests.count <= 10, "\(trial.requests.count) requests were sent")
     }
 }

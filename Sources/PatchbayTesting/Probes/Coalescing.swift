@@ -50,7 +50,7 @@ extension Pending<Coalescing> {
 extension BehaviourProbe {
     static let coalescing = BehaviourProbe(
         "coalescing",
-        "Many operations leave as one request, and what is unchanged or superseded ends without any.",
+        "Many operations leave as one request; unchanged and superseded operations complete without a request.",
         neededBy: "APIs that take a group of changes or a whole registration",
         brokenBy: [.forgets, .believes],
         adapter: Coalescing(),
@@ -61,7 +61,7 @@ extension BehaviourProbe {
         let terms = Dictionary(grouping: try trial.outcomes(), by: \.word).mapValues { $0.map(\.term) }
         trial.expect(
             terms == ["a=1": [.superseded], "b=2": [.accepted, .unchanged], "a=3": [.accepted]],
-            "it ended as \(terms)"
+            "the outcomes are \(terms)"
         )
     }
 }

@@ -33,7 +33,7 @@ struct ConsentProbe: VendorAdapter {
 extension BehaviourProbe {
     static let consent = BehaviourProbe(
         "consent",
-        "While consent is unknown one kind is held and another dropped; a yes releases, a no ends.",
+        "While consent is unknown, one kind is held and another is dropped; an opt-in releases, an opt-out completes.",
         neededBy: "every API; some drop tracking and hold registrations",
         brokenBy: [.misplacesConsent],
         requiredConsent: [.tracking],
@@ -48,7 +48,7 @@ extension BehaviourProbe {
     ) { trial in
         trial.expectEffects(["lasting 1", "fleeting 2", "lasting 2"])
         let codes = Dictionary(try trial.outcomes().map { ($0.word, $0.code) }) { first, _ in first }
-        trial.expect(codes["fleeting 1"] == "engine.consent.unknown", "it ended as \(codes["fleeting 1"] ?? "")")
-        trial.expect(codes["lasting 3"] == "engine.consent.denied", "it ended as \(codes["lasting 3"] ?? "")")
+        trial.expect(codes["fleeting 1"] == "engine.consent.unknown", "its outcome is \(codes["fleeting 1"] ?? "")")
+        trial.expect(codes["lasting 3"] == "engine.consent.denied", "its outcome is \(codes["lasting 3"] ?? "")")
     }
 }

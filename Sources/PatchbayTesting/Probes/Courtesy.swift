@@ -32,7 +32,7 @@ struct Courtesy: VendorAdapter {
 extension BehaviourProbe {
     static let courtesy = BehaviourProbe(
         "courtesy",
-        "Operations gather for a while; a flush shortens that, and never the vendor's pace.",
+        "Operations are collected for a while; a flush shortens that time, but never the vendor's pacing.",
         neededBy: "APIs that send events at intervals",
         brokenBy: [.hurries, .believes],
         adapter: Courtesy(),
@@ -49,6 +49,6 @@ extension BehaviourProbe {
             trial.operations.count > 2 ? trial.operations[2].capturedAt - trial.operations[0].capturedAt : .zero
         trial.expect(starts.count == 3, "\(starts.count) requests")
         trial.expect(starts.count > 1 && starts[1] - starts[0] == flushed - .seconds(30), "the flush sent nothing")
-        trial.expect(starts.count > 2 && starts[2] - starts[1] >= Courtesy.pace, "the flush broke the pace")
+        trial.expect(starts.count > 2 && starts[2] - starts[1] >= Courtesy.pace, "the flush violated the pacing")
     }
 }

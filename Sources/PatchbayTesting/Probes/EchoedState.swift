@@ -40,7 +40,7 @@ struct EchoedState: VendorAdapter {
 extension BehaviourProbe {
     static let echoedState = BehaviourProbe(
         "echoedState",
-        "An opaque state of the vendor goes back as it came, and rows recorded in flight survive the acknowledgement.",
+        "The vendor's opaque state is returned unchanged, and rows added during a request survive its reply.",
         neededBy: "APIs that keep a session's state in the client",
         brokenBy: [.forgets, .believes],
         adapter: EchoedState(),
@@ -51,8 +51,8 @@ extension BehaviourProbe {
     ) { trial in
         trial.expectEffects(["a", "b", "c"])
         let echoes = (trial.ledger.held["echoes"] ?? "").split(separator: " ").map { Int($0) ?? -1 }
-        trial.expect(!echoes.contains(-1), "a state came back that the vendor never gave")
-        trial.expect(echoes == echoes.sorted() && (echoes.last ?? 0) > 0, "states came back as \(echoes)")
-        if trial.disturbance == .none { trial.expect(echoes == [0, 1, 2], "states came back as \(echoes)") }
+        trial.expect(!echoes.contains(-1), "the adapter returned a state that the vendor never sent")
+        trial.expect(echoes == echoes.sorted() && (echoes.last ?? 0) > 0, "the returned states are \(echoes)")
+        if trial.disturbance == .none { trial.expect(echoes == [0, 1, 2], "the returned states are \(echoes)") }
     }
 }

@@ -58,7 +58,7 @@ extension BehaviourProbe {
         script: [.track("anna"), .pass(.seconds(60)), .track("anna"), .pass(.seconds(60))]
     ) { trial in
         let texts = trial.ledger.texts
-        trial.expect(texts.first == "create anna", "the vendor began with \(texts.first ?? "nothing")")
+        trial.expect(texts.first == "create anna", "the first effect is \(texts.first ?? "nothing")")
         trial.expect(texts.count { $0 == "create anna" } == 1, "anna was created more than once: \(texts)")
         trial.expect(texts.contains("patch record of anna"), "anna was not changed: \(texts)")
     }

@@ -37,8 +37,8 @@ struct FollowUps: VendorAdapter {
 extension BehaviourProbe {
     static let followUps = BehaviourProbe(
         "followUps",
-        "A reply creates a new operation, once, behind what waits already.",
-        neededBy: "APIs whose replies carry actions that are to be reported",
+        "A reply creates a new operation, once, after the operations that already wait.",
+        neededBy: "APIs whose replies contain actions that the app must report",
         brokenBy: [.dropsFollowUps, .readsBackwards],
         adapter: FollowUps(),
         vendor: FollowUps.vendor,

@@ -44,8 +44,8 @@ struct Foresight: VendorAdapter {
 extension BehaviourProbe {
     static let foresight = BehaviourProbe(
         "foresight",
-        "What a process died of counts as unknown, even if its repeat is refused.",
-        neededBy: "APIs that suppress unchanged values and whose requests no journal knows",
+        "After a crash during a request, its values count as unknown, even if the repeated request is refused.",
+        neededBy: "APIs that suppress unchanged values and whose requests are not journaled",
         brokenBy: [.foreseesNoUncertainty],
         adapter: Foresight(),
         vendor: Foresight.vendor,
@@ -56,6 +56,6 @@ extension BehaviourProbe {
     ) { trial in
         let held = trial.ledger.held["value"] ?? ""
         trial.expect(held == "tier=gold", "the vendor holds \(held)")
-        try trial.expect(trial.outcomes().last?.term == .unchanged, "what the vendor holds was sent again")
+        try trial.expect(trial.outcomes().last?.term == .unchanged, "a value that the vendor holds was sent again")
     }
 }

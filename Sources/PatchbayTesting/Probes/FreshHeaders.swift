@@ -33,7 +33,7 @@ struct FreshHeaders: VendorAdapter {
 extension BehaviourProbe {
     static let freshHeaders = BehaviourProbe(
         "freshHeaders",
-        "Headers are made when the slot is free, and their bytes leave at once.",
+        "Headers are created when a request can leave, and the request leaves at once.",
         neededBy: "APIs that sign with a credential of the app, a client state or the time",
         brokenBy: [.ignoresCredential],
         adapter: FreshHeaders(),
@@ -47,6 +47,6 @@ extension BehaviourProbe {
         trial.expect(Set(texts) == ["a", "b"], "the vendor did \(texts)")
         trial.expect(texts.count == 2 || trial.disturbance.leavesUncertainDelivery, "the vendor did \(texts)")
         let late = trial.requests.filter { $0.request[header: "Signed-At"] != String($0.now.milliseconds) }
-        trial.expect(late.isEmpty, "\(late.count) requests lay about after they were signed")
+        trial.expect(late.isEmpty, "\(late.count) requests did not leave at once after they were signed")
     }
 }

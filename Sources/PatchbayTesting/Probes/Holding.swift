@@ -33,7 +33,7 @@ struct Holding: VendorAdapter {
 extension BehaviourProbe {
     static let holding = BehaviourProbe(
         "holding",
-        "Everything is held until a condition comes true, then it leaves in order with its original times.",
+        "All operations are held until a condition is met, then they leave in order with their original times.",
         neededBy: "APIs that need a contact key before anything else",
         brokenBy: [.forgets, .readsBackwards],
         adapter: Holding(),
@@ -49,7 +49,7 @@ extension BehaviourProbe {
         let first = trial.ledger.effects.first?.at ?? Instant(milliseconds: 0)
         trial.expect(
             first - (trial.requests.first?.now ?? first) < .seconds(60),
-            "it was sent before anybody was there"
+            "it was sent before a person logged in"
         )
     }
 }

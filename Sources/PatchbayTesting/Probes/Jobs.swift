@@ -57,7 +57,7 @@ struct Jobs: VendorAdapter {
 extension BehaviourProbe {
     static let jobs = BehaviourProbe(
         "jobs",
-        "Rows go into jobs that are polled, each row gets its verdict, and a later row of its person waits for it.",
+        "Rows are submitted as jobs that are polled; each row gets a verdict, and later rows of its person wait.",
         neededBy: "back-end APIs with asynchronous imports",
         brokenBy: [.losesStep, .believes, .hurries],
         adapter: Jobs(),
@@ -68,13 +68,13 @@ extension BehaviourProbe {
         ]
     ) { trial in
         let texts = trial.ledger.texts
-        trial.expect(Set(texts) == ["a", "wrong", "a again", "c"], "the vendor took \(texts)")
+        trial.expect(Set(texts) == ["a", "wrong", "a again", "c"], "the vendor received \(texts)")
         let repeats = trial.disturbance.leavesUncertainDelivery ? 1 : 0
-        trial.expect(texts.count <= 4 + repeats, "rows were handed in again: \(texts)")
-        try trial.expect(trial.outcome(of: "wrong")?.term == .rejected, "the wrong row was not rejected")
+        trial.expect(texts.count <= 4 + repeats, "rows were submitted again: \(texts)")
+        try trial.expect(trial.outcome(of: "wrong")?.term == .rejected, "the invalid row was not rejected")
         let first = trial.ledger.effects.first { $0.text == "a" }?.at ?? Instant(milliseconds: 0)
         let second = trial.ledger.effects.first { $0.text == "a again" }?.at ?? first
-        trial.expect(second - first >= .seconds(10), "a later row of a person overtook the job of an earlier one")
+        trial.expect(second - first >= .seconds(10), "a row did not wait for the earlier row of its person")
         guard !trial.disturbance.leavesUncertainDelivery else { return }
         trial.expect(trial.ledger.held["hurried"] == nil, "a job was polled too soon")
     }

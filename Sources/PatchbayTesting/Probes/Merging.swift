@@ -33,7 +33,7 @@ struct Merging: VendorAdapter {
 extension BehaviourProbe {
     static let merging = BehaviourProbe(
         "merging",
-        "Events are merged past other requests, and never past a change of person.",
+        "Events are merged across other operations, but never across a change of person.",
         neededBy: "APIs that count events for the person who is logged in",
         brokenBy: [.readsBackwards, .losesValues],
         adapter: Merging(),

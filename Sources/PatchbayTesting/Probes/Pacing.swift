@@ -37,8 +37,8 @@ struct Pacing: VendorAdapter {
 extension BehaviourProbe {
     static let pacing = BehaviourProbe(
         "pacing",
-        "The first leaves at once, the next at a computed instant, and a crash in flight makes nothing faster.",
-        neededBy: "APIs that take one whole registration a minute",
+        "The first request leaves at once, the next at a computed time, and a crash shortens no interval.",
+        neededBy: "APIs that accept one whole registration per minute",
         brokenBy: [.forgets, .hurries, .keepsNoJournal],
         adapter: Pacing(),
         vendor: Pacing.vendor,
@@ -54,7 +54,7 @@ extension BehaviourProbe {
         trial.expect(trial.ledger.texts.last == "a=4", "the vendor holds \(trial.ledger.texts.last ?? "nothing")")
         guard trial.disturbance == .none else { return }
         trial.expect(trial.ledger.texts == ["a=1", "a=3", "a=4"], "the vendor received \(trial.ledger.texts)")
-        trial.expect(starts.count == 3 && starts[1] - starts[0] == Pacing.pace, "the second left at another instant")
-        trial.expect(starts[2] - starts[0] == .seconds(331), "after a pause, the next did not leave at once")
+        trial.expect(starts.count == 3 && starts[1] - starts[0] == Pacing.pace, "the second request left late or early")
+        trial.expect(starts[2] - starts[0] == .seconds(331), "after a pause, the next request did not leave at once")
     }
 }

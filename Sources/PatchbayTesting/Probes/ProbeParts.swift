@@ -11,26 +11,34 @@ struct ProbeSettings: AdapterSettings {
 enum ProbeFinding {
     static let refused = FindingRow(
         .error("probe.refused", .invalid),
-        reason: "The vendor says no",
+        reason: "The vendor refuses the operation",
         remedy: "Correct it."
     )
     static let unknown = FindingRow(
         .error("probe.outcomeUnknown", .outcomeUnknown),
-        reason: "It is unknown whether the vendor did it",
+        reason: "It is unknown whether the vendor processed the operation",
         remedy: "Check the vendor, then decide whether to replay it."
     )
-    static let waiting = FindingRow(.note("probe.waiting"), reason: "It is not time yet", remedy: "Wait.")
+    static let waiting = FindingRow(.note("probe.waiting"), reason: "The operation waits for its time", remedy: "Wait.")
     static let keyMissing = FindingRow(
         .note("probe.keyMissing"),
         reason: "No person is logged in yet",
         remedy: "Log in."
     )
-    static let later = FindingRow(.note("probe.later"), reason: "It shows later", remedy: "No action is needed.")
-    static let gated = FindingRow(.note("probe.gated"), reason: "A rule forbids it", remedy: "No action is needed.")
+    static let later = FindingRow(
+        .note("probe.later"),
+        reason: "The operation takes effect later",
+        remedy: "No action is needed."
+    )
+    static let gated = FindingRow(
+        .note("probe.gated"),
+        reason: "A rule prevents the operation",
+        remedy: "No action is needed."
+    )
     static let stopped = FindingRow(
         .error("probe.stopped", .unauthenticated),
-        reason: "The account is closed to us",
-        remedy: "Open it, then resume the provider."
+        reason: "The account is closed",
+        remedy: "Open the account, then resume the provider."
     )
 }
 

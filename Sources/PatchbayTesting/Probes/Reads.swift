@@ -32,7 +32,7 @@ struct Reads: VendorAdapter {
 
     static func vendor(_ request: WireRequest, _ ledger: inout VendorLedger) -> WireResponse {
         if request.endpoint == "readBack" { return .ok("fine") }
-        if request.endpoint == "track", ledger.mood == "closed" { return WireResponse(503) }
+        if request.endpoint == "track", ledger.mode == "closed" { return WireResponse(503) }
         ledger.note(request.text)
         return .ok()
     }
@@ -41,8 +41,8 @@ struct Reads: VendorAdapter {
 extension BehaviourProbe {
     static let reads = BehaviourProbe(
         "reads",
-        "A question passes a stopped queue of the same lane, and a queue that waits never hides another.",
-        neededBy: "APIs that are asked while something waits, and all that have several streams",
+        "A closed queue delays neither a query nor the other queues of its lane.",
+        neededBy: "APIs that answer queries while operations wait, and all with several queues",
         brokenBy: [.queuesTogether],
         adapter: Reads(),
         vendor: Reads.vendor,
@@ -53,9 +53,9 @@ extension BehaviourProbe {
     ) { trial in
         trial.expectEffects(["tier=gold", "a", "b"])
         guard !trial.disturbance.endsProcess else { return }
-        trial.expect(trial.answer()?.answer == "fine", "the question has no answer")
+        trial.expect(trial.answer()?.answer == "fine", "the query has no answer")
         let answered = trial.requests.first { $0.request.endpoint == "readBack" }?.number ?? .max
         let opened = trial.ledger.effects.first { $0.text == "a" }?.request ?? 0
-        trial.expect(answered < opened, "the question waited for the stopped queue")
+        trial.expect(answered < opened, "the query waited for the closed queue")
     }
 }

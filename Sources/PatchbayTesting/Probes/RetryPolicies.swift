@@ -58,7 +58,7 @@ extension BehaviourProbe {
     static let retryPolicies: [BehaviourProbe] = [
         BehaviourProbe(
             "retry.serverFaults",
-            "Only faults of the vendor's side are tried again; every other answer is final.",
+            "Only server errors are retried; every other reply is final.",
             neededBy: "APIs that repeat after 5xx alone",
             brokenBy: [.believes, .hurries],
             adapter: RetryPolicies(.serverFaults),
@@ -66,13 +66,13 @@ extension BehaviourProbe {
             script: [.track("a", "wrong", "b"), .pass(.seconds(300))]
         ) { trial in
             trial.expectEffects(["a", "b"])
-            try trial.expect(trial.outcome(of: "wrong")?.term == .rejected, "a final answer was not final")
+            try trial.expect(trial.outcome(of: "wrong")?.term == .rejected, "a final reply was retried")
             guard trial.disturbance == .none else { return }
-            trial.expect(RetryPolicies.waits(of: "a", in: trial) == [10, 10], "other waits than the policy's")
+            trial.expect(RetryPolicies.waits(of: "a", in: trial) == [10, 10], "the waits violate the policy")
         },
         BehaviourProbe(
             "retry.everyHalfMinute",
-            "Three statuses and silence are retried every 30 s, permanently and in order.",
+            "Three statuses and missing replies are retried every 30 s, permanently and in order.",
             neededBy: "APIs with a strict order and a fixed interval",
             brokenBy: [.believes, .hurries, .readsBackwards],
             adapter: RetryPolicies(.everyHalfMinute),
@@ -82,11 +82,11 @@ extension BehaviourProbe {
             trial.expectEffects(["a", "b"])
             guard trial.disturbance == .none else { return }
             let waits = RetryPolicies.waits(of: "a", in: trial)
-            trial.expect(waits == Array(repeating: 30, count: 9), "other waits than the policy's: \(waits)")
+            trial.expect(waits == Array(repeating: 30, count: 9), "the waits violate the policy: \(waits)")
         },
         BehaviourProbe(
             "retry.doubling",
-            "The wait doubles from a minute to a day, then it is a day; restarts and clock jumps change nothing.",
+            "The wait doubles from a minute up to a day; restarts and clock jumps do not change it.",
             neededBy: "APIs that back off to once a day",
             brokenBy: [.believes, .hurries],
             adapter: RetryPolicies(.doubling),
@@ -98,14 +98,14 @@ extension BehaviourProbe {
             case .none, .jump, .restart(2), .reboot(2):
                 let waits = RetryPolicies.waits(of: "a", in: trial)
                 let expected = (0..<13).map { Int64(min(60 << $0, 86_400)) }
-                trial.expect(waits == expected, "other waits than the policy's: \(waits)")
+                trial.expect(waits == expected, "the waits violate the policy: \(waits)")
             default: break
             }
         },
         BehaviourProbe(
             "retry.untilWoken",
-            "The queue stops without a timer, until something happens.",
-            neededBy: "APIs that try again when the network or the app comes back",
+            "The queue is closed without a timer until the engine is woken.",
+            neededBy: "APIs that retry when the network or the app returns",
             brokenBy: [.believes],
             adapter: RetryPolicies(.untilWoken),
             vendor: RetryPolicies.vendor(failing: 1, 500),
@@ -116,7 +116,7 @@ extension BehaviourProbe {
         ) { trial in
             trial.expectEffects(["a"])
             guard trial.disturbance == .none else { return }
-            trial.expect(RetryPolicies.waits(of: "a", in: trial) == [86_400], "it was tried without being woken")
+            trial.expect(RetryPolicies.waits(of: "a", in: trial) == [86_400], "it was retried without a wake-up")
         },
     ]
 }

@@ -53,7 +53,7 @@ struct SharedMemory: VendorAdapter {
 extension BehaviourProbe {
     static let sharedMemory = BehaviourProbe(
         "sharedMemory",
-        "A token is asked for once for all lanes, and one Retry-After closes them all, over restarts too.",
+        "A token is requested once for all lanes, and one Retry-After closes all of them, also across restarts.",
         neededBy: "back-end APIs with a token and a rate limit",
         brokenBy: [.forgets],
         adapter: SharedMemory(),
@@ -64,15 +64,21 @@ extension BehaviourProbe {
         ]
     ) { trial in
         let texts = Set(trial.ledger.texts)
-        trial.expect(texts == ["a", "b", "c"], "the vendor took \(texts.sorted())")
+        trial.expect(texts == ["a", "b", "c"], "the vendor received \(texts.sorted())")
         let uncertain: Bool =
             switch trial.disturbance {
             case .death, .cut, .lost, .restart(1), .reboot(1): true
             default: false
             }
         guard !uncertain else { return }
-        trial.expect(trial.ledger.texts.count == 3 || trial.disturbance.leavesUncertainDelivery, "something came twice")
-        trial.expect(trial.ledger.held["early"] == nil, "\(trial.ledger.held["early"] ?? "") came while it was closed")
-        trial.expect(trial.ledger.held["tokens"] == "1", "\(trial.ledger.held["tokens"] ?? "0") tokens")
+        trial.expect(
+            trial.ledger.texts.count == 3 || trial.disturbance.leavesUncertainDelivery,
+            "the vendor received an operation twice"
+        )
+        trial.expect(
+            trial.ledger.held["early"] == nil,
+            "\(trial.ledger.held["early"] ?? "") arrived while the vendor was closed"
+        )
+        trial.expect(trial.ledger.held["tokens"] == "1", "\(trial.ledger.held["tokens"] ?? "0") tokens were issued")
     }
 }

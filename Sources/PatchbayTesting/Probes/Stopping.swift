@@ -22,7 +22,7 @@ struct Stopping: VendorAdapter {
     }
 
     static func vendor(_ request: WireRequest, _ ledger: inout VendorLedger) -> WireResponse {
-        guard ledger.mood != "closed" else {
+        guard ledger.mode != "closed" else {
             ledger.held["refused", default: ""] += request.text
             return WireResponse(403)
         }
@@ -34,7 +34,7 @@ struct Stopping: VendorAdapter {
 extension BehaviourProbe {
     static let stopping = BehaviourProbe(
         "stopping",
-        "Answers that only a person can help against stop the provider, its data kept, until it is resumed.",
+        "Replies that require a person to act suspend the provider, which keeps its data until it is resumed.",
         neededBy: "every API whose account can be closed or misconfigured",
         brokenBy: [.neverStops, .believes],
         adapter: Stopping(),
@@ -48,6 +48,6 @@ extension BehaviourProbe {
         let refused = trial.ledger.held["refused"]?.count ?? 0
         // A new process makes one attempt.
         let tries = trial.disturbance.leavesUncertainDelivery ? 2 : 1
-        trial.expect(refused <= tries, "the vendor had to refuse \(refused) times")
+        trial.expect(refused <= tries, "the vendor refused \(refused) requests")
     }
 }

@@ -37,16 +37,16 @@ struct Suppression: VendorAdapter {
 
     static func vendor(_ request: WireRequest, _ ledger: inout VendorLedger) -> WireResponse {
         ledger.note(request.text)
-        if ledger.mood == "confused" { ledger.held["before"] = ledger.held["before"] ?? ledger.held["value"] }
+        if ledger.mode == "confused" { ledger.held["before"] = ledger.held["before"] ?? ledger.held["value"] }
         ledger.held["value"] = request.text
-        return ledger.mood == "confused" ? WireResponse(500) : .ok()
+        return ledger.mode == "confused" ? WireResponse(500) : .ok()
     }
 }
 
 extension BehaviourProbe {
     static let suppression = BehaviourProbe(
         "suppression",
-        "A value that the vendor holds is not sent again, and after an uncertain delivery nothing counts as held.",
+        "A value that the vendor holds is not sent again, unless a delivery was uncertain since.",
         neededBy: "APIs that suppress unchanged values or whole registrations",
         brokenBy: [.forgets, .trustsMemory, .keepsNoJournal],
         adapter: Suppression(),
@@ -61,6 +61,6 @@ extension BehaviourProbe {
             let held = trial.ledger.held[moment] ?? "tier=gold"
             trial.expect(held == "tier=gold", "the vendor holds \(held)")
         }
-        try trial.expect(trial.outcomes().last?.term == .unchanged, "what the vendor holds was sent again")
+        try trial.expect(trial.outcomes().last?.term == .unchanged, "a value that the vendor holds was sent again")
     }
 }

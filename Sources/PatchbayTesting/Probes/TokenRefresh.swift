@@ -55,8 +55,8 @@ struct TokenRefresh: VendorAdapter {
 extension BehaviourProbe {
     static let tokenRefresh = BehaviourProbe(
         "tokenRefresh",
-        "A reply asks for another request first, then the same request goes again, so often and no more.",
-        neededBy: "APIs whose tokens run out",
+        "After a 401 a token is requested and the request is repeated, a limited number of times.",
+        neededBy: "APIs whose tokens expire",
         brokenBy: [.losesStep, .forgets, .believes],
         adapter: TokenRefresh(),
         vendor: TokenRefresh.vendor,
@@ -64,11 +64,11 @@ extension BehaviourProbe {
     ) { trial in
         let time = trial.operations[0].capturedAt.milliseconds
         trial.expectEffects(["a", "b", "c", "d"].map { "\($0),\(time)" })
-        try trial.expect(trial.outcome(of: "cursed")?.term == .rejected, "what is always unauthorised was not given up")
+        try trial.expect(trial.outcome(of: "cursed")?.term == .rejected, "a permanent 401 was not rejected")
         let tries = trial.requests.count { $0.request.text.hasPrefix("cursed") }
         trial.expect(
             tries <= (trial.disturbance.leavesUncertainDelivery || trial.disturbance != .none ? 5 : 4),
-            "\(tries) tries"
+            "it was sent \(tries) times"
         )
     }
 }

@@ -40,7 +40,7 @@ extension BehaviourProbe {
         trial.expectEffects(["click a", "open a", "click b", "open b"])
         for word in ["a", "b"] {
             let tail = trial.ledger.texts.drop { $0 != "open \(word)" }
-            trial.expect(!tail.contains("click \(word)"), "the click of \(word) was repeated after its opening")
+            trial.expect(!tail.contains("click \(word)"), "the click of \(word) was repeated after the second request")
         }
     }
 }

@@ -51,7 +51,7 @@ struct Verdicts: VendorAdapter {
 extension BehaviourProbe {
     static let verdicts = BehaviourProbe(
         "verdicts",
-        "One reply gives each operation a verdict of its own, of every kind there is.",
+        "One reply gives each operation of the request its own verdict, of every kind.",
         neededBy: "every API that carries several operations in a request",
         brokenBy: [.believes, .hurries, .losesStep],
         adapter: Verdicts(),
@@ -65,14 +65,14 @@ extension BehaviourProbe {
             "plain": [.accepted], "later": [.accepted], "same": [.unchanged], "replaced": [.superseded],
             "wrong": [.rejected], "forbidden": [.dropped], "twice": [.accepted], "busy": [.accepted],
         ]
-        trial.expect(ended == expected, "it ended as \(ended)")
+        trial.expect(ended == expected, "the outcomes are \(ended)")
         let twice = trial.ledger.effects.filter { $0.text == "twice" }.map(\.at)
-        trial.expect(twice.count >= 2, "what takes two requests got \(twice.count)")
+        trial.expect(twice.count >= 2, "an operation with two requests was sent \(twice.count) times")
         guard trial.disturbance == .none else { return }
-        trial.expect(twice.count == 2 && twice[1] - twice[0] >= .seconds(5), "the second request came at \(twice)")
+        trial.expect(twice.count == 2 && twice[1] - twice[0] >= .seconds(5), "the second request left at \(twice)")
         let busy = trial.ledger.effects.filter { $0.text == "busy" }.map(\.at)
-        trial.expect(busy.count == 2 && busy[1] - busy[0] >= .seconds(20), "the retry came at \(busy)")
+        trial.expect(busy.count == 2 && busy[1] - busy[0] >= .seconds(20), "the retry left at \(busy)")
         let later = trial.operations.first { $0.word == "later" }.flatMap { trial.world.outcome(of: $0.id, on: "p") }
-        trial.expect(later?.answer == "number 7" && later?.finding != nil, "the answer did not get through")
+        trial.expect(later?.answer == "number 7" && later?.finding != nil, "the answer was not reported")
     }
 }

@@ -45,7 +45,7 @@ extension BehaviourProbe {
         let denial = trial.operations.count { $0.word != "allowed" } - 1
         let late = trial.requests.filter { $0.request.text == "denied" && $0.operationsBefore >= denial }
         trial.expect(late.isEmpty, "\(late.count) requests left after the opt-out")
-        try trial.expect(trial.outcome(of: "denied")?.term == .dropped, "what was withdrawn ended otherwise")
+        try trial.expect(trial.outcome(of: "denied")?.term == .dropped, "the withdrawn operation has another outcome")
         let others = trial.ledger.texts.filter { $0 != "denied" }
         trial.expect(Set(others) == ["held", "allowed"], "the vendor did \(others)")
         trial.expect(others.count == 2 || trial.disturbance.leavesUncertainDelivery, "the vendor did \(others)")

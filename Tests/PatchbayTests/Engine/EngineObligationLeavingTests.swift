@@ -144,7 +144,7 @@ import Testing
                     modules: Self.modules
                 )
             },
-            tell: { lines.append($0) }
+            report: { lines.append($0) }
         )
         try run.play()
         return lines.filter { $0["provider"] == "old" }.map(\.text)

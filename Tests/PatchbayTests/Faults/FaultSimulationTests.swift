@@ -3,13 +3,13 @@ import PatchbaySimulation
 import Synchronization
 import Testing
 
-/// Seeds of random runs: a number or a range from the environment (`PATCHBAY_SEEDS=5000`, `4-4`), or sixty.
-/// `make simulate` plays many more with a release build, and CI the next 740.
+/// Seeds of random runs: a number or a range from the environment (`PATCHBAY_SEEDS=5000`, `4-4`), or forty.
+/// `make simulate` plays many more with a release build, and CI the next 760.
 enum Seeds {
     static let all: [UInt64] = {
-        let bounds = (ProcessInfo.processInfo.environment["PATCHBAY_SEEDS"] ?? "1-60").split(separator: "-")
+        let bounds = (ProcessInfo.processInfo.environment["PATCHBAY_SEEDS"] ?? "1-40").split(separator: "-")
             .compactMap { UInt64($0) }
-        let last = bounds.last ?? 60
+        let last = bounds.last ?? 40
         return Array((bounds.count == 2 ? bounds[0] : 1)...last)
     }()
 

@@ -722,18 +722,18 @@ import Testing
 
     @Test(arguments: Array(rowTargets.enumerated()), Rounds.of(1))
     func `writes the same rows on both paths`(
-        _ target: (number: Int, (end: ConversionTests.End, settings: JSONObject)),
+        _ target: (offset: Int, element: (ConversionTests.End, JSONObject)),
         _ round: Int
     ) throws {
-        let (number, target) = target
-        let format = target.end.files.formats[0]
-        let kind = (number + round) % 3
+        let (end, settings) = target.element
+        let format = end.files.formats[0]
+        let kind = (target.offset + round) % 3
         var generator = RandomContacts(seed: UInt64(round * 7 + 40 + kind), mutated: kind == 0 ? 0 : 10)
         let types = kind == 2 ? Self.types : [:]
         let bytes = generator.file(25)
-        let general = try Outcome(bytes, target.settings, types, to: format, chunk: 1 << 20, workers: 0)
+        let general = try Outcome(bytes, settings, types, to: format, chunk: 1 << 20, workers: 0)
         for (chunk, workers) in [(1 << 20, 1), (900, 2)] {
-            let bulk = try Outcome(bytes, target.settings, types, to: format, chunk: chunk, workers: workers)
+            let bulk = try Outcome(bytes, settings, types, to: format, chunk: chunk, workers: workers)
             #expect(bulk == general, "chunks of \(chunk), \(workers) workers")
         }
     }
@@ -977,12 +977,12 @@ import Testing
 
     @Test(arguments: Array(rowPairs.enumerated()), Rounds.of(1))
     func `reads every spelling and unknown value in vendor rows alike on both paths`(
-        _ pair: (number: Int, (source: ConversionTests.End, target: ConversionTests.End)),
+        _ pair: (offset: Int, element: (ConversionTests.End, ConversionTests.End)),
         _ round: Int
     ) throws {
-        let (harness, target) = (pair.1.source.harness(true), pair.1.target)
+        let (harness, target) = (pair.element.0.harness(true), pair.element.1)
         var rows = try VendorRows(harness, seed: UInt64(target.testDescription.utf8.count + 100 * round))
-        let kind = (pair.number + round) % 3
+        let kind = (pair.offset + round) % 3
         let bytes = rows.file(60, unknowns: [1, 4, 12][kind])
         let settings = kind == 1 ? target.needed : target.full
         func outcome(_ chunk: Int, _ workers: Int) throws -> Outcome {

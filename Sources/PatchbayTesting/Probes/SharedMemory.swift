@@ -67,7 +67,7 @@ extension BehaviourProbe {
         trial.expect(texts == ["a", "b", "c"], "the vendor received \(texts.sorted())")
         let uncertain: Bool =
             switch trial.disturbance {
-            case .death, .cut, .lost, .restart(1), .reboot(1): true
+            case .death, .interrupted, .lost, .restart(1), .reboot(1): true
             default: false
             }
         guard !uncertain else { return }

@@ -20,7 +20,9 @@ struct ShareStore {
     }
 
     /// Adds values, each to the share of its digest.
-    mutating func add<Value: BitwiseCopyable>(_ values: some Sequence<Value>, by digest: (Value) -> UInt64) throws(FileError) {
+    mutating func add<Value: BitwiseCopyable>(_ values: some Sequence<Value>, by digest: (Value) -> UInt64)
+        throws(FileError)
+    {
         for value in values {
             let share = Self.share(of: digest(value))
             withUnsafeBytes(of: value) { buffers[share].append(contentsOf: $0) }

@@ -39,11 +39,6 @@ public struct AcousticServerAccount: Codable, Sendable, Equatable {
         public var readyAt: Instant
         /// Whether the job was carried out.
         public var isDone = false
-
-        private enum CodingKeys: String, CodingKey {
-            case id, erases, file, readyAt, isDone
-            case reports = "tells"
-        }
     }
 
     /// A behaviour of a contact.

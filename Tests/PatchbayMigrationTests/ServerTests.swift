@@ -941,7 +941,8 @@ private func failure(_ body: () async throws -> some Any) async -> [String] {
         #expect(plan.attributes.map { "\($0.name) \($0.fate)" } == ["nick kept"])
         let vendor = try Shop.salesforce.vendor()
         #expect(try await driver.apply(vendor).report.written == 1)
-        #expect(await vendor.paths == ["/v2/token", "/contacts/v1/contacts", "/contacts/v1/contacts"])
+        let paths = await vendor.paths
+        #expect(paths == ["/v2/token", "/contacts/v1/contacts", "/contacts/v1/contacts"])
         let held = try await vendor.state
         #expect(
             held["contacts"]?["c-1"] == [

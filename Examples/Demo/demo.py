@@ -92,7 +92,7 @@ class Demo:
         """Starts the app, which captures each operation of the day at its time."""
         return processes.Sender(
             configuration, self.ledger, "--replay", *more, self.day,
-            environment=self.environment, talk=FOLDER / "talk.txt",
+            environment=self.environment, messages=FOLDER / "messages.txt",
         )
 
     def status(self):

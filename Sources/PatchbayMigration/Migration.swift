@@ -243,8 +243,7 @@ public struct Migration: Sendable {
         reason: "The column's name speaks of consent, but no setting says what the column means",
         remedy: "Name the column in the setting columns: as consent, as an attribute, or as ignored."
     )
-    static let consentLikely = FindingRow(
-        .error(consentUnnamed.code, .consent),
+    static let consentLikely = consentUnnamed.with(
         reason:
             "Each field of the column is a yes or no or a consent status, but no setting says what the column means",
         remedy: consentUnnamed.remedy

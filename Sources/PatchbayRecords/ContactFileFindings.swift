@@ -221,8 +221,7 @@ public struct ContactFileFindings: Sendable {
             remedy:
                 "Export the file with headers. If it has headers, check the setting delimiter, or map the key's column \(columns)."
         )
-        memberMissing = FindingRow(
-            .error(columnMissing.code, .missing, rule: rules.header),
+        memberMissing = columnMissing.with(
             reason: "The JSON object has no member for \(key)",
             remedy:
                 "Name the member \(columns). If the file has another format, name that with --from; `patchbay adapters` lists the formats."
@@ -271,8 +270,7 @@ public struct ContactFileFindings: Sendable {
                 "The file is not in an encoding such as UTF-8: it begins like UTF-16, or its header contains NUL",
             remedy: "Save it as UTF-8."
         )
-        otherEncoding = FindingRow(
-            .error(encoding.code, .invalid, rule: rules.dialect),
+        otherEncoding = encoding.with(
             reason: "The file begins with the mark of UTF-8, and the setting encoding says something else",
             remedy: "Take the setting encoding away."
         )
@@ -450,8 +448,7 @@ public struct ContactFileFindings: Sendable {
                 + (canChooseKey ? "set key to a kind that every contact has, such as email, " : "")
                 + "or map another column to it \(columns)."
         )
-        cellMissing = FindingRow(
-            .error(keyMissing.code, .missing, rule: rules.key),
+        cellMissing = keyMissing.with(
             reason: "The contact has no value for a column that every row needs, so it is not written",
             remedy: "Give the contact what the column holds, or map another column to it \(columns)."
         )

@@ -54,7 +54,7 @@ extension Verdict {
         case .superseded: "superseded"
         case .rejected(let finding, _): named("rejected", finding)
         case .dropped(let finding): named("dropped", finding)
-        case .inProgress(let step, let when): (step == nil ? "begins again" : "goes on") + when.text(from: now)
+        case .inProgress(let step, let when): (step == nil ? "begins again" : "continues") + when.text(from: now)
         case .retry(let when): "retry" + when.text(from: now)
         }
     }

@@ -6,6 +6,11 @@ import PatchbayModel
 import PatchbaySandbox
 import Testing
 
+extension Duration {
+    /// A timeout that no busy machine reaches.
+    static let guardTime = Duration.seconds(3600)
+}
+
 /// A vendor that counts its requests and sends each back; a path that ends in `/bytes` answers with the body itself.
 struct Echo: VendorSimulator {
     struct State: Codable, Sendable, Equatable {
@@ -44,14 +49,14 @@ struct EchoFixture {
         server = try SandboxServer.start([Echo()], faults: faults) { Instant(milliseconds: 0) }
     }
 
-    /// Sends a request to the vendor, by default with a timeout that no busy machine reaches.
+    /// Sends a request to the vendor.
     func send(
         _ method: String,
         _ path: String = "/v1/x",
         headers: [WireHeader] = [],
         body: [UInt8] = [],
         replyLimit: Int = WireRequest.usualReplyLimit,
-        timeout: Duration = .seconds(3600)
+        timeout: Duration = .guardTime
     ) async -> Outcome {
         let url = server.url(of: "echo") + path
         let request = WireRequest(method, url, headers: headers, body: body, replyLimit: replyLimit)
@@ -60,7 +65,7 @@ struct EchoFixture {
 
     /// Returns the number of requests in the vendor's log, processed or not.
     func requestCount() async throws -> Int {
-        let log = await transport.send(WireRequest("GET", server.url + "/sandbox/log"), timeout: .seconds(3600))
+        let log = await transport.send(WireRequest("GET", server.url + "/sandbox/log"), timeout: .guardTime)
         return try #require(log.reply).body.count { $0 == 0x0A }
     }
 }

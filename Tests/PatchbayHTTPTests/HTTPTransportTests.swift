@@ -100,8 +100,8 @@ import Testing
 
     private static let faults = ["GET", "POST", "DELETE"].flatMap { method in
         [
-            Fault(method: method, effect: .drop, code: "connectionLost", timeout: .seconds(3600)),
-            Fault(method: method, effect: .reset, code: "connectionLost", timeout: .seconds(3600)),
+            Fault(method: method, effect: .drop, code: "connectionLost", timeout: .guardTime),
+            Fault(method: method, effect: .reset, code: "connectionLost", timeout: .guardTime),
             Fault(method: method, effect: .hang, code: "timedOut", timeout: .seconds(2)),
             Fault(method: method, effect: .delay(milliseconds: 3_600_000), code: "timedOut", timeout: .seconds(2)),
         ]
@@ -115,7 +115,7 @@ import Testing
         #expect(await fixture.send("GET").reply?.status == 201)
         let rules = #"[{"count":1,"effect":\#(fault.effect.json)}]"#
         let put = WireRequest("PUT", fixture.server.url + "/sandbox/faults", body: Array(rules.utf8))
-        #expect(await fixture.transport.send(put, timeout: .seconds(3600)).reply?.status == 200)
+        #expect(await fixture.transport.send(put, timeout: .guardTime).reply?.status == 200)
         let body: [UInt8] = fault.method == "POST" ? [1] : []
         let outcome = await fixture.send(fault.method, body: body, timeout: fault.timeout)
         #expect(outcome == .failed(TransportFailure(.lost, fault.code)))
@@ -136,7 +136,7 @@ import Testing
         Unsendable(url: "", failure: TransportFailure(.badURL)),
     ])
     func `reports a request to an unreachable URL as not sent`(_ row: Unsendable) async {
-        let outcome = await HTTPTransport().send(WireRequest("POST", row.url, body: [1]), timeout: .seconds(3600))
+        let outcome = await HTTPTransport().send(WireRequest("POST", row.url, body: [1]), timeout: .guardTime)
         #expect(outcome == .failed(row.failure))
     }
 
@@ -145,7 +145,7 @@ import Testing
         let server = try EchoFixture().server
         server.stop()
         let request = WireRequest("POST", "\(scheme)://127.0.0.1:\(server.port)/x", body: [1])
-        let outcome = await HTTPTransport().send(request, timeout: .seconds(3600))
+        let outcome = await HTTPTransport().send(request, timeout: .guardTime)
         #expect(outcome == .failed(TransportFailure(.notSent, "cannotConnect")))
     }
 
@@ -154,7 +154,7 @@ import Testing
         let listener = try SilentListener()
         let taken = Task.detached { listener.readOneRequest() }
         let request = WireRequest("POST", "http://localhost:\(listener.port)/x", body: [1])
-        guard case .failed(let failure) = await HTTPTransport().send(request, timeout: .seconds(3600)) else {
+        guard case .failed(let failure) = await HTTPTransport().send(request, timeout: .guardTime) else {
             Issue.record("a listener that never answers should not reply")
             return
         }

@@ -96,11 +96,13 @@ import Testing
 
     @Test(arguments: ConversionTests.End.all, Rounds.of(1))
     func `gives the same plan for every vendor on both paths`(_ end: ConversionTests.End, _ round: Int) throws {
+        // With one round, every second vendor has all settings.
+        let place = round + (ConversionTests.End.all.firstIndex { $0.files.id == end.files.id } ?? 0)
         var generator = RandomContacts(seed: UInt64(round + 70), mutated: round * 15)
         let bytes = generator.file(30)
         let types = round == 0 ? [:] : BulkTests.types
         let target = end.files.formats[0]
-        let settings = round % 2 == 0 ? end.full : end.needed
+        let settings = place % 2 == 0 ? end.full : end.needed
         let general = try Self.plan(bytes, to: target, settings, types: types, workers: 0).json
         for (chunk, workers) in [(150, 1), (5000, 3)] {
             let bulk = try Self.plan(bytes, to: target, settings, types: types, chunk: chunk, workers: workers).json

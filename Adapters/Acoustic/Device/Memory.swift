@@ -60,12 +60,6 @@ extension AcousticDevice {
         /// Whether an erasure ended the registration (I7).
         var isReset = false
 
-        private enum CodingKeys: String, CodingKey {
-            case ids, known, tags, person, registered, isPushUncertain, wantsPush, permitsPush, decisions, owner
-            case idsSince, mayBeRegistered, phonedAt, mustPhone, paces, isReset
-            case reportedPush = "pushTold"
-        }
-
         /// Creates an empty memory.
         public init() {}
 

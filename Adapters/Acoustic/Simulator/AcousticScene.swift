@@ -84,12 +84,12 @@ public struct AcousticScene: VendorScene {
     public static let expectedState = ExpectedState(isPerInstallation: true) { memory in
         let known = (memory["known"]?.object ?? [:]).map { ($0.name, $0.value["value"]?.embedded ?? .null) }
         var claims: JSONObject = ["known": .object(JSONObject(known))]
-        if memory["isPushUncertain"]?.bool != true { claims["push"] = memory["pushTold"] }
+        if memory["isPushUncertain"]?.bool != true { claims["push"] = memory["reportedPush"] }
         return claims
     } holds: { (account: AcousticAccount, memory) in
         let user = memory["ids"]?["user"]?.string.flatMap(account.user) ?? account.users.last
         // A user whom the app registered itself has no push state at the vendor before the first report.
-        let push = user?.mayPush.map(JSONValue.bool) ?? memory["pushTold"] ?? .null
+        let push = user?.mayPush.map(JSONValue.bool) ?? memory["reportedPush"] ?? .null
         return [
             "known": .object(JSONObject(user?.cache.map { ($0.key, $0.value) } ?? [])), "push": push,
             "row": .object(JSONObject(user?.finalRow.map { ($0.key, $0.value) } ?? [])),

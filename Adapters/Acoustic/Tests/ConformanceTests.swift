@@ -130,8 +130,8 @@ import Testing
         "known": [
             "LoyaltyTier": ["type": "string", "value": "\"gold\""], "ShoeSize": ["type": "number", "value": "42.5"],
         ],
-        "tags": ["sports"], "person": ["external=c-1001"], "registered": "9f3c", "pushTold": true, "wantsPush": true,
-        "phonedAt": 1_930_806_311_042, "mustPhone": false,
+        "tags": ["sports"], "person": ["external=c-1001"], "registered": "9f3c", "reportedPush": true,
+        "wantsPush": true, "phonedAt": 1_930_806_311_042, "mustPhone": false,
         "paces": ["attributes": ["failures": 2, "until": 1_930_806_431_042]], "isReset": false,
     ]
     private static let step: JSONValue = ["done": 1, "refused": [0], "refusals": 1, "suspect": 4]

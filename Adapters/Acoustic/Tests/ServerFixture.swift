@@ -146,7 +146,7 @@ enum ServerFixture {
                 ]
             ),
             Sample(
-                "acoustic-server-update-nobody",
+                "acoustic-server-update-unknown",
                 "An operation changes a contact that the database does not have.",
                 isOrdinary: false,
                 [
@@ -203,7 +203,7 @@ enum ServerFixture {
                 ]
             ),
             Sample(
-                "acoustic-server-event-nobody",
+                "acoustic-server-event-unknown",
                 "An event of a contact that the database does not have.",
                 isOrdinary: false,
                 [

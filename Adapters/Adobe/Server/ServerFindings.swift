@@ -180,7 +180,7 @@ enum ServerFinding: ServerFindings {
         remedy: "Make a privacy request in Campaign if the person asked for everything."
     )
     static let nothingToErase = FindingRow(
-        .note("adobe.server.erased.nobody", rule: "B26"),
+        .note("adobe.server.erased.unknown", rule: "B26"),
         reason: "The account has no profile of the contact",
         remedy: "No action is needed."
     )

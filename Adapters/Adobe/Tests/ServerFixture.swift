@@ -143,7 +143,7 @@ enum ServerFixture {
                 [of("c-4004", 524, 0, .changeSubscription(offers))]
             ),
             Sample(
-                "adobe-server-topic-nobody",
+                "adobe-server-topic-left-unknown",
                 "A contact that the account does not have leaves a topic.",
                 [of("c-4004", 525, 0, .changeSubscription(noOffers))]
             ),

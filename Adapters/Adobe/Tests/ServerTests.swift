@@ -95,7 +95,7 @@ import Testing
         )
         #expect(driver.world.sent[1].request.url.hasSuffix("/profileAndServicesExt/profile/c%2F1"))
         #expect(driver.outcome(erased)?.finding?.code == "adobe.server.erased")
-        #expect(driver.outcome(again)?.finding?.code == "adobe.server.erased.nobody")
+        #expect(driver.outcome(again)?.finding?.code == "adobe.server.erased.unknown")
         // A bare status may come from a proxy, so it never completes an opt-out.
         let optOuts: [(String, Action)] = [
             ("delete", .erase), ("find", ServerDriver.topic("weekly_offers", .unsubscribed)),

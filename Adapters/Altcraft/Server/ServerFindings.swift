@@ -66,7 +66,7 @@ enum ServerFinding: ServerFindings {
             "Import the address first: identify with an e-mail address or a phone number; a device registers itself."
     )
     static let noAddressToUnsubscribe = FindingRow(
-        .warning("altcraft.server.subscription.nobody", .notFound, rule: "V14"),
+        .warning("altcraft.server.subscription.noAddress", .notFound, rule: "V14"),
         reason: "The platform has no address of the contact on this channel, so there is nothing to unsubscribe",
         remedy: "When the contact gets an address there, send the opt-out again before any opt-in."
     )
@@ -142,7 +142,7 @@ enum ServerFinding: ServerFindings {
         remedy: "Delete it in other databases, too."
     )
     static let profileMissing = FindingRow(
-        .note("altcraft.server.erase.nobody", rule: "V15"),
+        .note("altcraft.server.erase.unknown", rule: "V15"),
         reason: "The database has no such profile",
         remedy: "No action is needed."
     )

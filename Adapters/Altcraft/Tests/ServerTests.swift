@@ -328,7 +328,7 @@ import Testing
         try driver.advance(30)
         let outcome = try #require(driver.outcome(optOut))
         #expect(outcome.term == .unchanged)
-        #expect(outcome.finding?.code == "altcraft.server.subscription.nobody")
+        #expect(outcome.finding?.code == "altcraft.server.subscription.noAddress")
         #expect(outcome.finding?.severity == .warning)
         #expect(outcome.finding?.path == "action.subscription.channel")
         #expect(driver.outcome(mail)?.term == .accepted)
@@ -360,7 +360,7 @@ import Testing
         let optOut = try driver.say("c-1", .changeSubscription(Subscription(channel: .sms, state: .unsubscribed)))
         try driver.advance(30)
         #expect(driver.outcome(optOut)?.term == (isKept ? .rejected : .unchanged))
-        let code = isKept ? "address" : "nobody"
+        let code = isKept ? "address" : "noAddress"
         #expect(driver.outcome(optOut)?.finding?.code == "altcraft.server.subscription.\(code)")
     }
 
@@ -594,7 +594,7 @@ import Testing
         let second = try driver.say("c-1", .erase)
         try driver.advance(30)
         #expect(driver.outcome(first)?.term == .accepted)
-        #expect(driver.outcome(second)?.finding?.code == "altcraft.server.erase.nobody")
+        #expect(driver.outcome(second)?.finding?.code == "altcraft.server.erase.unknown")
         #expect(driver.account.profiles.isEmpty)
         // A bare status may come from a proxy.
         driver.instead = [("/delete", .replied(WireResponse(404)))]

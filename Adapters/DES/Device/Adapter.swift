@@ -35,12 +35,6 @@ public struct DESDevice: VendorAdapter {
         var refusedToken: String?
 
         init() {}
-
-        private enum CodingKeys: String, CodingKey {
-            case isRegistered, hasContact, isAnonymousRefused, hasToken, leftToken, leftContact, changedAt
-            case recovery, refusedToken
-            case renewal = "talk"
-        }
     }
 
     /// The steps of taking a push token back although the contact token is refused. The present contact is set again, which

@@ -173,7 +173,7 @@ enum Fixture {
 
     /// A step as version 1 stores it: during a token renewal.
     static let storedStep: JSONValue = [
-        "talk": ["stage": "renew", "count": 1, "views": 2, "clicks": 1], "isRecorded": true, "isRegistered": false,
+        "renewal": ["stage": "renew", "count": 1, "views": 2, "clicks": 1], "isRecorded": true, "isRegistered": false,
         "hasContact": false, "isAnonymousRefused": false, "hasToken": false, "leftToken": false, "leftContact": false,
     ]
 

@@ -89,7 +89,7 @@ extension FaultTally {
         [
             "setup": .string(name), "runs": .integer(Int64(runs)), "crashes": .integer(Int64(crashes)),
             "requests": .integer(Int64(requests)), "verdicts": .integer(Int64(verdicts)),
-            "lies": .integer(Int64(misleadingReplies)), "storagePoints": .integer(Int64(storagePoints)),
+            "misleadingReplies": .integer(Int64(misleadingReplies)), "storagePoints": .integer(Int64(storagePoints)),
             "failures": .integer(Int64(failures)),
         ]
     }

@@ -207,8 +207,7 @@ public enum Journal: Sendable {
             "If a later migration with a journal replaced the file, undo that one first. Otherwise move the file away, then repeat "
             + "the command."
     )
-    private static let replacedLater = FindingRow(
-        .error(replaced.code, .conflict),
+    private static let replacedLater = replaced.with(
         reason: "A later migration replaced the file. Nothing was undone",
         remedy: "Undo that migration first."
     )

@@ -184,10 +184,7 @@ extension FaultSimulation {
 
     private func check(_ accounts: ProviderAccounts) {
         let name = accounts.provider
-        expect(
-            accounts.balances,
-            "\(name): the accounts do not balance: \(accounts.incoming) received, \(accounts.ended) completed, \(accounts.pending) pending"
-        )
+        checkBalance(accounts)
         let mode = plan.providers.first { $0.name == name }?.mode
         // A provider without a route, or without this share of the contacts, receives no more operations. Operations
         // that wait for another operation may then keep waiting, with a reason. A provider that received a misleading

@@ -141,13 +141,17 @@ extension FaultSimulation {
 
     // MARK: End of a run
 
+    func checkBalance(_ accounts: ProviderAccounts) {
+        expect(
+            accounts.balances,
+            "\(accounts.provider): the accounts do not balance: \(accounts.incoming) received, \(accounts.ended) completed, \(accounts.pending) pending"
+        )
+    }
+
     /// Checks that no operation still waits, after the run has provided everything that an operation can wait for.
     func checkWaiting(_ accounts: ProviderAccounts, mayHold: Bool = false) {
         let name = accounts.provider
-        expect(
-            accounts.balances,
-            "\(name): the accounts do not balance: \(accounts.incoming) received, \(accounts.ended) completed, \(accounts.pending) pending"
-        )
+        checkBalance(accounts)
         let reasons = (accounts.waits.flatMap(\.reasons) + [accounts.suspended].compactMap { $0 }).map(\.code)
         let held = mayHold ? accounts.held.values.reduce(0, +) : 0
         let waiting = accounts.pending - held - waitingForApp(accounts)

@@ -11,12 +11,15 @@ final class CurlClient: HTTPClient {
         let number: Int
         let request: WireRequest
         let deadline: ContinuousClock.Instant
-        let continuation: CheckedContinuation<Outcome, Never>
+        let continuation: CheckedContinuation<Void, Never>
     }
 
     private struct State {
         var count = 0
         var submissions: [Submission] = []
+        /// The outcomes that their callers have not taken yet. They are handed over under the lock, because the thread
+        /// sanitizer does not see that a continuation passes them if it resumes before its task waits.
+        var outcomes: [Int: Outcome] = [:]
         /// The requests whose callers no longer wait.
         var cancelled: Set<Int> = []
         var isRunning = false
@@ -46,7 +49,7 @@ final class CurlClient: HTTPClient {
             state.count += 1
             return state.count
         }
-        let outcome = await withTaskCancellationHandler {
+        await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 admit(Submission(number: number, request: request, deadline: deadline, continuation: continuation))
             }
@@ -54,8 +57,15 @@ final class CurlClient: HTTPClient {
             state.withLock { _ = $0.cancelled.insert(number) }
             curl_multi_wakeup(multi)
         }
-        state.withLock { _ = $0.cancelled.remove(number) }
-        return outcome
+        return state.withLock { state in
+            state.cancelled.remove(number)
+            return state.outcomes.removeValue(forKey: number) ?? .failed(TransportFailure(.lost, "libcurl"))
+        }
+    }
+
+    private func end(_ number: Int, _ continuation: CheckedContinuation<Void, Never>, _ outcome: Outcome) {
+        state.withLock { $0.outcomes[number] = outcome }
+        continuation.resume()
     }
 
     private func admit(_ submission: Submission) {
@@ -66,7 +76,11 @@ final class CurlClient: HTTPClient {
             return (false, !state.isRunning)
         }
         if isCancelled {
-            return submission.continuation.resume(returning: .failed(TransportFailure(.notSent, "cancelled")))
+            return end(
+                submission.number,
+                submission.continuation,
+                .failed(TransportFailure(.notSent, "cancelled"))
+            )
         }
         if isIdle { queue.async { self.run() } } else { curl_multi_wakeup(multi) }
     }
@@ -76,7 +90,7 @@ final class CurlClient: HTTPClient {
         var exchanges: [UnsafeMutableRawPointer: CurlExchange] = [:]
         func end(_ exchange: CurlExchange, _ outcome: Outcome) {
             exchanges[exchange.handle] = nil
-            exchange.continuation.resume(returning: outcome)
+            self.end(exchange.number, exchange.continuation, outcome)
             curl_multi_remove_handle(multi, exchange.handle)
         }
         while true {
@@ -94,7 +108,11 @@ final class CurlClient: HTTPClient {
                         settings
                     )
                 else {
-                    submission.continuation.resume(returning: .failed(TransportFailure(.notSent, "libcurl")))
+                    self.end(
+                        submission.number,
+                        submission.continuation,
+                        .failed(TransportFailure(.notSent, "libcurl"))
+                    )
                     continue
                 }
                 exchanges[exchange.handle] = exchange
@@ -135,7 +153,7 @@ private final class CurlExchange {
     let number: Int
     let handle: UnsafeMutableRawPointer
     let deadline: ContinuousClock.Instant
-    let continuation: CheckedContinuation<Outcome, Never>
+    let continuation: CheckedContinuation<Void, Never>
 
     private let isEncrypted: Bool
     private var headerList: UnsafeMutablePointer<curl_slist>?
@@ -155,7 +173,7 @@ private final class CurlExchange {
         _ request: WireRequest,
         number: Int,
         deadline: ContinuousClock.Instant,
-        _ continuation: CheckedContinuation<Outcome, Never>,
+        _ continuation: CheckedContinuation<Void, Never>,
         _ settings: HTTPSettings
     ) {
         guard let handle = curl_easy_init() else { return nil }

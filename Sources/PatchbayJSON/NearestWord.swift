@@ -10,12 +10,17 @@ extension String {
     /// that contain this one or are contained in it. Case and punctuation are ignored.
     package func near(in words: some Sequence<String>) -> [String] {
         let own = lettersOnly
+        let length = own.count
+        let limit = Swift.max(1, length / 3)
         let candidates = words.compactMap { word -> (word: String, distance: Int)? in
             let other = word.lettersOnly
-            guard !other.isEmpty else { return nil }
+            let otherLength = other.count
+            guard otherLength > 0 else { return nil }
+            let isPart = Swift.min(length, otherLength) >= 4 && (own.contains(other) || other.contains(own))
+            // Each letter more or less is a difference.
+            guard isPart || abs(length - otherLength) <= limit else { return nil }
             let distance = own.editDistance(to: other)
-            let isPart = Swift.min(own.count, other.count) >= 4 && (own.contains(other) || other.contains(own))
-            return isPart || distance <= Swift.max(1, own.count / 3) ? (word, distance) : nil
+            return isPart || distance <= limit ? (word, distance) : nil
         }
         return candidates.sorted { ($0.distance, $0.word) < ($1.distance, $1.word) }.prefix(3).map(\.word)
     }

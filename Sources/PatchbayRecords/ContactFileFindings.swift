@@ -53,7 +53,7 @@ public struct ContactFileRules: Sendable {
 }
 
 /// The findings about a contact file and its rows, in both directions.
-public struct ContactFileFindings: Sendable {
+public final class ContactFileFindings: Sendable {
     // Findings about a file that is read.
     let empty: FindingRow
     let headerOnly: FindingRow

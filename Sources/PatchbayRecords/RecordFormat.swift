@@ -92,7 +92,7 @@ public struct SidecarReader: Sendable {
 }
 
 /// The structure of a source's records, as far as the bulk path needs it.
-public enum SourceLayout: Sendable {
+public indirect enum SourceLayout: Sendable {
     /// Contacts of the neutral model, one JSON object per line.
     case neutralLines
     /// One JSON object per line, whose members fill the parts of a contact. The reader is a ``RecordReader``.
@@ -102,7 +102,7 @@ public enum SourceLayout: Sendable {
 }
 
 /// The structure of a target's records, as far as the bulk path needs it.
-public enum TargetLayout: Sendable {
+public indirect enum TargetLayout: Sendable {
     /// Contacts of the neutral model, one JSON object per line.
     case neutralLines
     /// One JSON object per line.

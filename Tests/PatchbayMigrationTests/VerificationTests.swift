@@ -311,7 +311,7 @@ import Testing
             }
         }
         var count = 0
-        for share in 0..<FieldStore.shares {
+        for share in 0..<Shares.count {
             let (spilled, kept) = (try small.entries(share), try large.entries(share))
             count += spilled.count
             #expect(spilled.map(\.text) == kept.map(\.text))

@@ -1,7 +1,7 @@
 /// The consent decisions of many records as ``ConsentMark``s, in the order of the records. Decisions that do not fit into
 /// memory are in an unnamed file.
 final class ConsentDecisions {
-    private var store = ShareStore()
+    private var store = ShareStore<UInt64>()
     private var marks: [UInt64] = []
     /// The number of marks in memory at which they are moved to the file.
     private static let marksInMemory = 16 << 10
@@ -21,8 +21,8 @@ final class ConsentDecisions {
     func contradictedOptOuts() throws(FileError) -> Set<UInt64> {
         try storeMarks()
         var contradicted: Set<UInt64> = []
-        for share in 0..<ShareStore.shares {
-            let marks = try store.values(share, as: UInt64.self)
+        for share in 0..<Shares.count {
+            let marks = try store.values(share)
             let optOuts = Set(marks.lazy.filter { $0 & ConsentMark.no != 0 })
             for mark in marks where mark & ConsentMark.no == 0 && optOuts.contains(mark | ConsentMark.no) {
                 contradicted.insert(mark | ConsentMark.no)
@@ -35,8 +35,8 @@ final class ConsentDecisions {
     func optIns(_ side: Side) throws(FileError) -> Int {
         try storeMarks()
         var count = 0
-        for share in 0..<ShareStore.shares {
-            let marks = try store.values(share, as: UInt64.self)
+        for share in 0..<Shares.count {
+            let marks = try store.values(share)
             var optOuts: Set<UInt64> = []
             for place in marks.indices {
                 let mark = side == .afterOptOut ? marks[place] : marks[marks.count - 1 - place]

@@ -5,7 +5,7 @@ import PatchbayModel
 /// A key is a mark of eight bytes without personal data: a hash, and in its lowest bits the ``DecisionBits`` of its record.
 /// Most sources have one record of each person. They need no comparison of single decisions, which takes much longer.
 final class DecidedKeys {
-    private var store = ShareStore(bufferSize: 4 << 10)
+    private var store = ShareStore<UInt64>(bufferSize: 4 << 10)
     /// The marks that were added since ``takeUnlogged()``, if a log keeps them.
     private var unlogged: [UInt64] = []
     private let isLogged: Bool
@@ -34,7 +34,7 @@ final class DecidedKeys {
     /// Whether some key has a record that opts in and another one that opts out, on one channel. The topics and purposes of a
     /// channel may differ, so the records need not contradict each other.
     func mayContradict() throws(FileError) -> Bool {
-        for share in 0..<ShareStore.shares where Self.mayContradict(try store.values(share, as: UInt64.self)) {
+        for share in 0..<Shares.count where Self.mayContradict(try store.values(share)) {
             return true
         }
         return false

@@ -31,7 +31,7 @@ final class KeyCounter {
     /// The maximum number of such keys that are listed. Further ones are only counted.
     private static let mostTorn = 20
 
-    private var store: ShareStore
+    private var store: ShareStore<KeyMark>
     private var total = 0
 
     /// Creates a counter that keeps `bufferSize` bytes of each share of the marks in memory.
@@ -45,8 +45,8 @@ final class KeyCounter {
     /// Returns the counts of everything that was added.
     func finish() throws(FileError) -> Counts {
         var counts = Counts(total: total)
-        for share in 0..<ShareStore.shares {
-            Self.count(try store.values(share, as: KeyMark.self), into: &counts)
+        for share in 0..<Shares.count {
+            Self.count(try store.values(share), into: &counts)
         }
         return counts
     }

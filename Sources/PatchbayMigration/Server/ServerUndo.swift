@@ -226,8 +226,8 @@ private final class UndoFeed: ServerFeed {
     private let way: WayBack
     private let results: ServerResults
     private let settled: Int
-    private var lines = ShareStore()
-    private var shown = ShareStore()
+    private var lines = ShareStore<UInt8>()
+    private var shown = ShareStore<UInt8>()
     private var share = 0
     private var number = 0
     /// The known values of rows that were read from the journal and are not sent yet.
@@ -244,7 +244,7 @@ private final class UndoFeed: ServerFeed {
                 return true
             }
             guard let json, let key = json["key"]?.string ?? json["held"]?.string else { return json != nil }
-            try lines.add(bytes + [0x0A], to: ShareStore.share(of: KeyMark(key, opinion: 0)))
+            try lines.add(bytes + [0x0A], to: Shares.index(of: KeyMark(key, opinion: 0)))
             return true
         }
     }
@@ -257,7 +257,7 @@ private final class UndoFeed: ServerFeed {
         hasPages = page == nil
         for one in page ?? [] {
             let line: JSONValue = ["held": .string(one.key), "contact": one.contact.json]
-            try shown.add(Array(line.text.utf8) + [0x0A], to: ShareStore.share(of: KeyMark(one.key, opinion: 0)))
+            try shown.add(Array(line.text.utf8) + [0x0A], to: Shares.index(of: KeyMark(one.key, opinion: 0)))
         }
     }
 
@@ -267,12 +267,12 @@ private final class UndoFeed: ServerFeed {
 
     func next() throws -> [ServerItem]? {
         var items: [ServerItem] = []
-        while items.isEmpty, share < ShareStore.shares {
+        while items.isEmpty, share < Shares.count {
             defer { share += 1 }
             var held: [ScalarString: Contact] = [:]
             var keys: [String] = []
             var rows: [ScalarString: (before: Contact??, wrote: [Contact])] = [:]
-            for line in try contacts(lines.bytes(share)) {
+            for line in try contacts(lines.values(share)) {
                 switch line {
                 case .held(let key, let contact): held[ScalarString(key)] = contact
                 case .complete, .undone: continue
@@ -290,7 +290,7 @@ private final class UndoFeed: ServerFeed {
                 }
             }
             var present: [ScalarString: Contact] = [:]
-            for case .held(let key, let contact) in try contacts(shown.bytes(share)) {
+            for case .held(let key, let contact) in try contacts(shown.values(share)) {
                 present[ScalarString(key)] = contact
             }
             for name in keys {

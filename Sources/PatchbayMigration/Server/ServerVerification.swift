@@ -145,7 +145,7 @@ public struct ServerVerification {
         }
         let judge = Judge(names: names, showsKeys: showsKeys, isPartial: true)
         var waiting: [[FieldStore.Entry]] = []
-        for share in 0..<FieldStore.shares {
+        for share in 0..<Shares.count {
             let all = try wanted.entries(share).filter { chosen?.contains($0.key.exact) ?? true }
             let entries = try Self.entries(all, besides: refused.entries(share))
             guard case .byKeys(let most)? = target.server.reading else {
@@ -156,7 +156,7 @@ public struct ServerVerification {
             }
             waiting.append(entries)
             let keys = waiting.joined().map(\.text)
-            guard share == FieldStore.shares - 1 || keys.count >= most * target.descriptor.delivery.concurrency else {
+            guard share == Shares.count - 1 || keys.count >= most * target.descriptor.delivery.concurrency else {
                 continue
             }
             let partProgress = ServerProgress(records: verification.compared, inProgress: keys.count)

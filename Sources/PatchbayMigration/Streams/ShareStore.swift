@@ -1,56 +1,59 @@
+/// The shares of a ``ShareStore``.
+enum Shares {
+    /// The number of shares.
+    static let count = 256
+
+    /// The index of the share for a digest.
+    static func index(of digest: UInt64) -> Int { Int(truncatingIfNeeded: digest &>> 56) }
+    static func index(of key: KeyMark) -> Int { index(of: key.exact) }
+}
+
 /// Stores values in 256 shares that each fit into memory. A few values are in memory, and the others in an unnamed file. The
 /// values of a share keep their order.
-struct ShareStore {
-    static let shares = 256
+struct ShareStore<Value: BitwiseCopyable> {
     private let bufferSize: Int
-    private var buffers = [[UInt8]](repeating: [], count: shares)
-    private var pieces = [[(offset: Int, count: Int)]](repeating: [], count: shares)
+    private var buffers = [[Value]](repeating: [], count: Shares.count)
+    private var pieces = [[(offset: Int, count: Int)]](repeating: [], count: Shares.count)
     private var file: SpillFile?
 
     /// Creates a store that keeps `bufferSize` bytes of each share in memory.
-    init(bufferSize: Int = 16 << 10) { self.bufferSize = bufferSize }
+    init(bufferSize: Int = 16 << 10) { self.bufferSize = bufferSize / MemoryLayout<Value>.stride }
 
-    /// The index of the share for a digest.
-    private static func share(of digest: UInt64) -> Int { Int(truncatingIfNeeded: digest &>> 56) }
-    static func share(of key: KeyMark) -> Int { share(of: key.exact) }
-
-    mutating func add(_ bytes: [UInt8], to share: Int) throws(FileError) {
-        buffers[share] += bytes
-        try spill(share)
+    /// Adds values to a share.
+    mutating func add(_ values: [Value], to share: Int) throws(FileError) {
+        buffers[share] += values
+        if buffers[share].count >= bufferSize { try spill(share) }
     }
 
     /// Adds values, each to the share of its digest.
-    mutating func add<Value: BitwiseCopyable>(_ values: some Sequence<Value>, by digest: (Value) -> UInt64)
-        throws(FileError)
-    {
+    mutating func add(_ values: some Sequence<Value>, by digest: (Value) -> UInt64) throws(FileError) {
         for value in values {
-            let share = Self.share(of: digest(value))
-            withUnsafeBytes(of: value) { buffers[share].append(contentsOf: $0) }
-            try spill(share)
+            let share = Shares.index(of: digest(value))
+            buffers[share].append(value)
+            if buffers[share].count >= bufferSize { try spill(share) }
         }
     }
 
     private mutating func spill(_ share: Int) throws(FileError) {
-        guard buffers[share].count >= bufferSize else { return }
         let spill: SpillFile
         if let file { spill = file } else { spill = try SpillFile() }
         file = spill
-        pieces[share].append((try spill.append(bytes: buffers[share]), buffers[share].count))
+        let bytes = buffers[share].withUnsafeBytes { Array($0) }
+        pieces[share].append((try spill.append(bytes: bytes), bytes.count))
         buffers[share].removeAll(keepingCapacity: true)
     }
 
-    /// Returns the bytes of a share.
-    func bytes(_ share: Int) throws(FileError) -> [UInt8] {
-        var bytes: [UInt8] = []
-        for piece in pieces[share] { bytes += try file?.read(bytes: piece.count, at: piece.offset) ?? [] }
-        return bytes + buffers[share]
-    }
-
-    /// Returns the values of a share. All values of the share must have been added with this type.
-    func values<Value: BitwiseCopyable>(_ share: Int, as type: Value.Type) throws(FileError) -> [Value] {
-        try bytes(share).withUnsafeBytes { bytes in
-            stride(from: 0, to: bytes.count, by: MemoryLayout<Value>.size)
-                .map { bytes.loadUnaligned(fromByteOffset: $0, as: Value.self) }
+    /// Returns the values of a share.
+    func values(_ share: Int) throws(FileError) -> [Value] {
+        var values: [Value] = []
+        for piece in pieces[share] {
+            let bytes = try file?.read(bytes: piece.count, at: piece.offset) ?? []
+            bytes.withUnsafeBytes { bytes in
+                for place in stride(from: 0, to: bytes.count, by: MemoryLayout<Value>.stride) {
+                    values.append(bytes.loadUnaligned(fromByteOffset: place, as: Value.self))
+                }
+            }
         }
+        return values + buffers[share]
     }
 }

@@ -12,8 +12,7 @@ final class FieldStore {
         var fields: [(name: Int, digest: UInt64)]
     }
 
-    static let shares = ShareStore.shares
-    private var store: ShareStore
+    private var store: ShareStore<UInt8>
     private let keepsKeys: Bool
 
     /// Creates a store that keeps `bufferSize` bytes of each share in memory.
@@ -33,12 +32,12 @@ final class FieldStore {
             bytes.append(UInt64(names.index(of: field.name)))
             bytes.append(field.digest)
         }
-        try store.add(bytes, to: ShareStore.share(of: key))
+        try store.add(bytes, to: Shares.index(of: key))
     }
 
     /// The records of a share, in the order in which they were added.
     func entries(_ share: Int) throws(FileError) -> [Entry] {
-        let bytes = try store.bytes(share)
+        let bytes = try store.values(share)
         var (entries, place) = ([Entry](), 0)
         func word() -> UInt64 {
             defer { place += 8 }

@@ -10,7 +10,7 @@ final class RecordMatch {
         var isOfTarget: Bool
     }
 
-    private var store: ShareStore?
+    private var store: ShareStore<Entry>?
     private var totals = (source: (count: 0, sum: 0 as UInt64), target: (count: 0, sum: 0 as UInt64))
 
     /// Creates a match that finds the records that differ, or only whether any does.
@@ -36,10 +36,10 @@ final class RecordMatch {
     /// The numbers of the records that the other file does not have, and the number of records that both have.
     func unmatched() throws(FileError) -> (source: RowSet, target: RowSet, matched: Int) {
         var (source, target, matched) = (RowSet(), RowSet(), 0)
-        for share in 0..<ShareStore.shares {
+        for share in 0..<Shares.count {
             var waiting: [UInt64: [Int]] = [:]
             // All records of the source were added before the first one of the target.
-            for entry in try store?.values(share, as: Entry.self) ?? [] {
+            for entry in try store?.values(share) ?? [] {
                 if !entry.isOfTarget {
                     waiting[entry.digest, default: []].append(entry.number)
                 } else if waiting[entry.digest]?.popLast() != nil {

@@ -222,7 +222,7 @@ extension Migration {
                 try lens.each(&output, watch) { seen in try note(seen, known) }
             }
             if let change = try output.change() { throw Failure([change]) }
-            for share in 0..<FieldStore.shares {
+            for share in 0..<Shares.count {
                 let judge = Judge(names: names, showsKeys: showsKeys)
                 let entries = try wanted.entries(share).filter { keys?.contains($0.key.exact) ?? true }
                 try judge.compare(entries, try found.entries(share), &verification, difference)

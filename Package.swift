@@ -20,6 +20,10 @@ let strict: [SwiftSetting] = [
     .treatWarning("ExplicitSendable", as: .error),
 ]
 
+/// Test code gains little from the optimizer, which takes most of the time of a release build. Packages that depend on this
+/// one do not build its tests, so they do not meet the flag.
+let testSettings = strict + [.unsafeFlags(["-Onone"], .when(configuration: .release))]
+
 /// A library target of the house, under `Sources/<name>`.
 func module(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
     .target(name: name, dependencies: dependencies, swiftSettings: strict)
@@ -32,7 +36,7 @@ func program(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
 
 /// A test target of the house, under `Tests/<name>`.
 func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
-    .testTarget(name: name, dependencies: dependencies, swiftSettings: strict)
+    .testTarget(name: name, dependencies: dependencies, swiftSettings: testSettings)
 }
 
 /// The target of a vendor's part.
@@ -124,7 +128,7 @@ let adapters: [Target] = vendors.flatMap { vendor, parts -> [Target] in
             dependencies: contract + ["PatchbayRecords", "Patchbay", "PatchbayTesting", "PatchbaySimulation"] + modules
                 + [.init(stringLiteral: simulator)],
             path: "Adapters/\(vendor)/Tests",
-            swiftSettings: strict
+            swiftSettings: testSettings
         ),
     ]
 }
@@ -157,7 +161,7 @@ let houseTests: [Target] = [
             "PatchbayJSON", "PatchbayModel", "PatchbayAdapterKit", "Patchbay", "PatchbayHTTP", "PatchbaySandbox",
         ],
         exclude: ["tls_server.py"],
-        swiftSettings: strict
+        swiftSettings: testSettings
     ),
     tests(
         "PatchbayMigrationTests",

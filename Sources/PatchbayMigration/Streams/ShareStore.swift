@@ -48,10 +48,9 @@ struct ShareStore<Value: BitwiseCopyable> {
         var values: [Value] = []
         for piece in pieces[share] {
             let bytes = try file?.read(bytes: piece.count, at: piece.offset) ?? []
-            bytes.withUnsafeBytes { bytes in
-                for place in stride(from: 0, to: bytes.count, by: MemoryLayout<Value>.stride) {
-                    values.append(bytes.loadUnaligned(fromByteOffset: place, as: Value.self))
-                }
+            values += [Value](unsafeUninitializedCapacity: bytes.count / MemoryLayout<Value>.stride) { buffer, count in
+                UnsafeMutableRawBufferPointer(buffer).copyBytes(from: bytes)
+                count = buffer.count
             }
         }
         return values + buffers[share]

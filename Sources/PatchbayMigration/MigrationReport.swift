@@ -281,7 +281,7 @@ public struct MigrationReport: Hashable, Sendable {
 
     /// The counts as a JSON object.
     public var json: JSONValue {
-        let tallies = findings.sorted { $0.key < $1.key }.map { code, tally -> (String, JSONValue) in
+        let tallies = findings.inOrder.map { code, tally -> (String, JSONValue) in
             (code, ["severity": .string(tally.severity.rawValue), "count": .integer(tally.count)])
         }
         var json: JSONObject = [
@@ -308,7 +308,7 @@ public struct MigrationReport: Hashable, Sendable {
         ]
         if !leftBulkPath.isEmpty {
             json["leftBulkPath"] = .object(
-                JSONObject(leftBulkPath.sorted { $0.key < $1.key }.map { ($0.key, .integer($0.value)) })
+                JSONObject(leftBulkPath.inOrder.map { ($0.key, .integer($0.value)) })
             )
         }
         if !mapping.isEmpty { json["mapping"] = .array(mapping.map(\.json)) }

@@ -1,3 +1,5 @@
+import PatchbayJSON
+
 extension Consent {
     /// Merges two sources' decisions of one person. The result is never more permissive than either.
     public static func merged(_ left: State, _ right: State) -> State { min(left, right) }
@@ -62,7 +64,7 @@ extension Consent {
             said.filter { scope, answer in
                 answer != (scope.channel == nil ? Answer() : self[Scope(scope.purpose)])
             }
-            .sorted { $0.key < $1.key }
+            .inOrder
             .map { Consent(purpose: $0.purpose, channel: $0.channel, state: $1.state, changedAt: $1.changedAt) }
         }
     }

@@ -179,9 +179,14 @@ extension Dictionary where Key: NeutralKey {
     /// Names and values, sorted by the names.
     @inlinable public var inOrder: [(key: Key, value: Value)] { withPlacesInOrder { $0.map { self[$0.index] } } }
 
-    /// Passes the indexes of names and values, sorted by name, to `body`, without copying names or values.
+    /// Passes the indexes of names and values, sorted by name, to `body`, without copying values.
     @inlinable package func withPlacesInOrder<Result>(_ body: (UnsafeBufferPointer<Place>) -> Result) -> Result {
-        withUnsafeTemporaryAllocation(of: Place.self, capacity: count) { room in
+        // Small dictionaries, which are usual, use insertion sort.
+        guard count <= 16 else {
+            return keys.sorted().compactMap { name in index(forKey: name).map { (name.rawValue.firstBytes, $0) } }
+                .withUnsafeBufferPointer(body)
+        }
+        return withUnsafeTemporaryAllocation(of: Place.self, capacity: count) { room in
             let names = keys
             var (end, index) = (0, startIndex)
             // Each index occurs once, so the buffer is exactly full after the loop.
@@ -193,13 +198,8 @@ extension Dictionary where Key: NeutralKey {
             func precedes(_ one: Place, _ other: Place) -> Bool {
                 one.start == other.start ? names[one.index] < names[other.index] : one.start < other.start
             }
-            var places = room
+            let places = room
             defer { places.deinitialize() }
-            // Small dictionaries, which are usual, use insertion sort.
-            guard count <= 16 else {
-                places.sort(by: precedes)
-                return body(UnsafeBufferPointer(places))
-            }
             for end in places.indices.dropFirst() {
                 var place = end
                 while place > 0, precedes(places[place], places[place - 1]) {

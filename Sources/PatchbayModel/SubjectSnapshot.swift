@@ -167,7 +167,7 @@ public struct SubjectSnapshot: ObjectValue {
         if !identifiers.isEmpty { actions.append(.identify(identifiers)) }
         if !attributes.isEmpty { actions.append(.changeAttributes(attributes.mapValues(AttributeChange.set))) }
         if !tags.isEmpty { actions.append(.changeTags(TagChange(add: tags.sorted()))) }
-        for (_, subscription) in subscriptions.sorted(by: { $0.key < $1.key }) {
+        for (_, subscription) in subscriptions.inOrder {
             actions.append(.changeSubscription(subscription))
         }
         return actions
@@ -226,7 +226,7 @@ public struct SubjectSnapshot: ObjectValue {
         writer.member(Member.identifiers, ifNotEmpty: identifiers)
         writer.member(Member.attributes, ifNotEmpty: attributes)
         writer.member(Member.tags, ifNotEmpty: tags.sorted())
-        writer.member(Member.subscriptions, ifNotEmpty: subscriptions.sorted { $0.key < $1.key }.map(\.value))
+        writer.member(Member.subscriptions, ifNotEmpty: subscriptions.inOrder.map(\.value))
         writer.member(Member.consents, ifNotEmpty: consents)
         writer.member(Member.device, ifPresent: device)
         writer.member(Member.deviceContact, ifPresent: deviceContact)

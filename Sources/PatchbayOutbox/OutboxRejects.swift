@@ -1,3 +1,5 @@
+import PatchbayJSON
+
 /// Rejected operations that are kept for replay.
 package final class OutboxRejects {
     private unowned let store: OutboxStore
@@ -129,7 +131,7 @@ package final class OutboxRejects {
             try statement.bind([.integer(surplus)])
             while try statement.step() { forgotten[statement.text(0), default: 0] += 1 }
         }
-        for (provider, count) in forgotten.sorted(by: { $0.key < $1.key }) {
+        for (provider, count) in forgotten.inOrder {
             store.current.usage.rejects -= Int64(count)
             onForgotten?(provider, count)
         }

@@ -278,7 +278,7 @@ private struct RowComposer {
     }
 
     private mutating func attributes() {
-        for (name, value) in contact.attributes.sorted(by: { $0.key < $1.key }) {
+        for (name, value) in contact.attributes.inOrder {
             let path = "attributes".dot(name.rawValue)
             guard let index = table.places[.attribute(name)] else {
                 note(rows.noColumn, path)

@@ -22,7 +22,7 @@ final class ScenarioNetwork {
 
     init(_ scenario: Scenario, simulators: [any VendorSimulator.Type]) throws {
         var vendors: [AdapterID: SimulatedVendor] = [:]
-        for (id, settings) in scenario.vendors.sorted(by: { $0.key < $1.key }) {
+        for (id, settings) in scenario.vendors.inOrder {
             guard let type = simulators.first(where: { $0.id == id }) else {
                 let known = simulators.map { $0.id.rawValue }.sorted().joined(separator: ", ")
                 throw ModelError(
@@ -91,7 +91,7 @@ final class ScenarioNetwork {
     var vendorStates: JSONValue {
         get throws {
             .object(
-                JSONObject(try vendors.sorted { $0.key < $1.key }.map { ($0.key.rawValue, try $0.value.stateJSON) })
+                JSONObject(try vendors.inOrder.map { ($0.key.rawValue, try $0.value.stateJSON) })
             )
         }
     }

@@ -261,7 +261,7 @@ public struct ScenarioRun {
 
     private func conclude() throws {
         let memory = try configuration.providers.flatMap { provider in
-            try world.memory(of: provider.name).sorted { $0.key < $1.key }.map { lane, text -> JSONValue in
+            try world.memory(of: provider.name).inOrder.map { lane, text -> JSONValue in
                 ["provider": .string(provider.name), "lane": .string(lane), "memory": try JSONValue(parsing: text)]
             }
         }

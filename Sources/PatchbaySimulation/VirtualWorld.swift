@@ -1,5 +1,6 @@
 public import Patchbay
 public import PatchbayAdapterKit
+import PatchbayJSON
 public import PatchbayModel
 package import PatchbayOutbox
 import Synchronization
@@ -703,7 +704,7 @@ public final class VirtualWorld {
 
     /// Returns the reason of each waiting lane of a provider.
     public func waits(of provider: String) throws -> [Finding] {
-        try engine?.standings().first { $0.provider == provider }?.waits.sorted { $0.key < $1.key }.map(\.value) ?? []
+        try engine?.standings().first { $0.provider == provider }?.waits.inOrder.map(\.value) ?? []
     }
 
     /// Returns the reason of each waiting lane of a provider, by lane.

@@ -28,7 +28,7 @@ extension ConformanceCheck {
                 + descriptor.tables.limits.map { ("limit \($0.what)", $0.rule) }
                 + subject.settingNames.map { ("setting \($0.name)", $0.rule) }
                 + subject.exemptions.map { ("exemption \($0.sample)", $0.rule) }
-                + subject.statusAlone.sorted { $0.key < $1.key }.map { ("statusAlone of \($0.key)", $0.value) }
+                + subject.statusAlone.inOrder.map { ("statusAlone of \($0.key)", $0.value) }
             return named.compactMap { row, rule in
                 guard let rule, !known.contains(rule) else { return nil }
                 return Problem(row, "it names \(rule), which is not a rule of the descriptor.")

@@ -55,7 +55,7 @@ public struct ConformanceCheck: Sendable, CustomTestStringConvertible {
         let exempt = Set(harness.exemptions.filter { $0.check == name }.map(\.sample))
         let open = problems.filter { !exempt.contains($0.sample) }
         // Many samples may show the same problem; it is reported once.
-        for (text, alike) in Dictionary(grouping: open, by: \.text).sorted(by: { $0.key < $1.key }).prefix(20) {
+        for (text, alike) in Dictionary(grouping: open, by: \.text).inOrder.prefix(20) {
             let samples = Set(alike.map(\.sample)).sorted().joined(separator: ", ")
             Issue.record("\(requirement) (\(name)), \(samples): \(text)", sourceLocation: sourceLocation)
         }

@@ -39,7 +39,7 @@ struct ContactLosses: Sendable {
         for (place, identifier) in written.identifiers.enumerated() {
             expect(read.identifiers.contains { Self.isSame($0, identifier) }, "identifiers[\(place)]")
         }
-        for (name, value) in written.attributes.sorted(by: { $0.key < $1.key }) {
+        for (name, value) in written.attributes.inOrder {
             // A file holds no types: a value counts as present if it can be converted back to its own type without loss.
             expect(Self.isSame(read.attributes[name], value), "attributes.\(name.rawValue)")
         }
@@ -78,7 +78,7 @@ struct ContactLosses: Sendable {
             expect(subscription.changedAt == nil || other.changedAt == subscription.changedAt, "\(path).changedAt")
             expect(subscription.source == nil || other.source == subscription.source, "\(path).source")
             expect(subscription.evidence == nil || other.evidence == subscription.evidence, "\(path).evidence")
-            for (name, value) in subscription.fields.sorted(by: { $0.key < $1.key }) {
+            for (name, value) in subscription.fields.inOrder {
                 expect(Self.isSame(other.fields[name], value), "\(path).fields.\(name.rawValue)")
             }
         }

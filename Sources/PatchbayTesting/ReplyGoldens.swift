@@ -75,7 +75,7 @@ struct ReplyGoldens {
 
     /// Returns the adapter's interpretation of each outcome, at every endpoint that a sample reaches.
     func readings(_ outcomes: [Outcome]) -> [(endpoint: String, readings: [Reading])] {
-        occasions.sorted { $0.key < $1.key }.map { endpoint, occasion in
+        occasions.inOrder.map { endpoint, occasion in
             var script = Script(isPrepared: occasion.isPrepared)
             occasion.behavior.set(&script, subject.refusal)
             let before = script.answer
@@ -117,7 +117,7 @@ struct ReplyGoldens {
 
     /// The violated obligations after a reply, by endpoint.
     var breaches: [(endpoint: String, texts: [String])] {
-        occasions.sorted { $0.key < $1.key }.map { endpoint, occasion in
+        occasions.inOrder.map { endpoint, occasion in
             let texts = cases(of: endpoint).flatMap { reply in
                 drive(reply, at: endpoint, on: occasion).breaches.filter { $0.requirement != "A9" }.map {
                     "\($0.requirement) after \(reply.name): \($0.text)"

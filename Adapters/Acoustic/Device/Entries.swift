@@ -31,7 +31,7 @@ package enum AttributeRules: Sendable {
         var entries: [Entry] = []
         var findings: [Finding] = []
         var columns: Set<ScalarString> = []
-        for (name, change) in changes.sorted(by: { $0.key < $1.key }) {
+        for (name, change) in changes.inOrder {
             let path = "action.changes".dot(name.rawValue)
             let column = settings.column(for: name)
             let (entry, found) = judge(change, column, at: path, settings: settings)

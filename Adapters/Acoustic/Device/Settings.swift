@@ -173,7 +173,7 @@ public struct AcousticSettings: AdapterSettings {
     var problems: [Finding] {
         var findings: [Finding] = []
         var owners: [ScalarString: AttributeName] = [:]
-        for (name, column) in attributeNames.sorted(by: { $0.key < $1.key }) {
+        for (name, column) in attributeNames.inOrder {
             let path = "attributeNames".dot(name.rawValue)
             if let owner = owners.updateValue(name, forKey: ScalarString(column)) {
                 findings.append(FindingRow.columnTwice.at(path, detail: "the same as \(owner.rawValue)"))
@@ -184,7 +184,7 @@ public struct AcousticSettings: AdapterSettings {
             }
         }
         var flags: [ScalarString: Tag] = [:]
-        for (tag, column) in tagColumns.sorted(by: { $0.key < $1.key }) {
+        for (tag, column) in tagColumns.inOrder {
             let path = "tagColumns".dot(tag.rawValue)
             if let owner = flags.updateValue(tag, forKey: ScalarString(column)) {
                 findings.append(FindingRow.columnTwice.at(path, detail: "the same as \(owner.rawValue)"))

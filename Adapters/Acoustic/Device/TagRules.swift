@@ -38,7 +38,7 @@ enum TagRules: Sendable {
         settings: AcousticSettings
     ) -> (entries: [Entry], tags: Set<Tag>?) {
         var flags: [Entry] = []
-        for (tag, column) in settings.tagColumns.sorted(by: { $0.key < $1.key }) {
+        for (tag, column) in settings.tagColumns.inOrder {
             guard let isSet = state(of: tag, in: change) else { continue }
             flags.append(Entry(column, WireValue(.boolean, .bool(isSet))))
         }

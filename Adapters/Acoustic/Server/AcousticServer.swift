@@ -301,7 +301,7 @@ struct ServerEvent: Sendable {
                 return
             }
             var members: [ServerCells.Cell] = []
-            for (name, value) in attributes.sorted(by: { $0.key < $1.key }) {
+            for (name, value) in attributes.inOrder {
                 if let text = value.plainText {
                     members.append(ServerCells.Cell(column: name.rawValue, value: text))
                 } else {

@@ -76,7 +76,7 @@ struct ServerCells: Sendable {
     }
 
     private mutating func add(_ changes: [AttributeName: AttributeChange]) {
-        for (name, change) in changes.sorted(by: { $0.key < $1.key }) {
+        for (name, change) in changes.inOrder {
             let path = "action.changes".dot(name.rawValue)
             let column = settings.attributeNames[exactly: name] ?? name.rawValue
             switch change {
@@ -99,7 +99,7 @@ struct ServerCells: Sendable {
         }
         for tag in change.remove { states[tag] = false }
         for tag in change.add { states[tag] = true }
-        for (tag, isOn) in states.sorted(by: { $0.key < $1.key }) {
+        for (tag, isOn) in states.inOrder {
             if let column = settings.tagColumns[exactly: tag] {
                 put(.boolean(isOn), column, "action.tags")
             } else if let list = settings.tagLists[exactly: tag] {

@@ -208,7 +208,7 @@ extension AcousticServerSettings {
             if name.consentChannel == nil { problems.append(ServerFinding.consentChannel.at(path)) }
             if subscriptionColumns[name] != nil { problems.append(ServerFinding.consentTwice.at(path)) }
         }
-        for (name, template) in consentPaths.sorted(by: { $0.key < $1.key }) {
+        for (name, template) in consentPaths.inOrder {
             let path = "settings.\("consentPaths".dot(name.rawValue))"
             if ConsentChannel(rawValue: name.rawValue) == nil { problems.append(ServerFinding.consentChannel.at(path)) }
             if !Self.isConsentPath(template) { problems.append(ServerFinding.consentPath.at(path)) }

@@ -89,10 +89,10 @@ extension AcousticServerSettings {
                 problems.append(ServerFinding.listTwice.at("settings.\(path)", detail: "the same as \(owner)"))
             }
         }
-        for (tag, list) in tagLists.sorted(by: { $0.key < $1.key }) {
+        for (tag, list) in tagLists.inOrder {
             judge("tagLists".dot(tag.rawValue), list, isElsewhere: tagColumns[tag] != nil)
         }
-        for (name, list) in subscriptionLists.sorted(by: { $0.key < $1.key }) {
+        for (name, list) in subscriptionLists.inOrder {
             let path = "subscriptionLists".dot(name.rawValue)
             judge(path, list, isElsewhere: subscriptionColumns[name] != nil || consentQualifiers[name] != nil)
             // A person must be able to leave a whole channel, and no call removes a contact from a list.

@@ -332,7 +332,7 @@ public struct AcousticServerSettings: AdapterSettings {
         if !columns.isEmpty, columns[ScalarString(keyColumn)] == nil {
             problems.append(ServerFinding.columnUnknown.at("settings.keyColumn"))
         }
-        for (name, code) in eventCodes.sorted(by: { $0.key < $1.key }) where !code.isVendorNumber {
+        for (name, code) in eventCodes.inOrder where !code.isVendorNumber {
             problems.append(ServerFinding.eventCode.at("settings.\("eventCodes".dot(name.rawValue))"))
         }
         return problems + consentProblems + listProblems

@@ -121,7 +121,7 @@ struct ServerFields: Sendable {
     }
 
     private mutating func add(_ changes: [AttributeName: AttributeChange]) {
-        for (name, change) in changes.sorted(by: { $0.key < $1.key }) {
+        for (name, change) in changes.inOrder {
             let path = "action.changes".dot(name.rawValue)
             let field = settings.field(of: name)
             switch change {
@@ -146,7 +146,7 @@ struct ServerFields: Sendable {
         }
         for tag in change.remove { states[tag] = false }
         for tag in change.add { states[tag] = true }
-        for (tag, isOn) in states.sorted(by: { $0.key < $1.key }) {
+        for (tag, isOn) in states.inOrder {
             put(settings.tagFields[tag], .bool(isOn), "action.tags")
         }
     }

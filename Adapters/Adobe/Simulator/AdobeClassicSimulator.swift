@@ -38,7 +38,7 @@ extension ClassicSubscriber {
         func escaped(_ text: String) -> String {
             AdobeClassicSimulator.entities.reversed().reduce(text) { $0.replacing($1.1, with: $1.0) }
         }
-        let rows = parameters.sorted { $0.key < $1.key }
+        let rows = parameters.inOrder
             .map { "<param name=\"\(escaped($0.key))\" value=\"\(escaped($0.value))\"\(end)" }
         let xml = "<\(root)>\(rows.joined())</\(root)>"
         return SHA256.digest(of: "\(token)\(userKey)\(URLText.encode(xml))".utf8).hexText

@@ -105,7 +105,7 @@ public struct AdobeScene: VendorScene {
         }
         guard story.isWhole else { return problems }
         let profile = account.newestProfile
-        for (name, value) in story.attributes.sorted(by: { $0.key < $1.key }) {
+        for (name, value) in story.attributes.inOrder {
             guard let text = value?.plainText, !hasChangedPerson(story) else { continue }
             let held = profile?.fields["cus" + name.rawValue.prefix(1).uppercased() + name.rawValue.dropFirst()]
             if held != text { problems.append("the vendor holds another \(name.rawValue) than it took") }
@@ -165,7 +165,7 @@ public struct AdobeClassicScene: VendorScene {
         let reports = Set(account.reports.map { "\($0.message) \($0.action)" }).sorted()
         return [
             "registration": .string(subscriber?.mark ?? ""), "userKey": .string(subscriber?.userKey ?? ""),
-            "parameters": .array((subscriber?.parameters.sorted { $0.key < $1.key } ?? []).map { .string($0.value) }),
+            "parameters": .array((subscriber?.parameters.inOrder ?? []).map { .string($0.value) }),
             "reports": .array(reports.map { .string($0) }),
         ]
     }

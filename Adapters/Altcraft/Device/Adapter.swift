@@ -216,7 +216,7 @@ extension AltcraftDevice {
         }
         // Usually all fields are good, and nothing is copied or sorted.
         guard fields.contains(where: isBad) else { return [] }
-        return fields.filter(isBad).sorted { $0.key < $1.key }.flatMap { name, value in
+        return fields.filter(isBad).inOrder.flatMap { name, value in
             let path = path.dot(name.rawValue)
             return (value.isScalar ? [] : [nested.at(path)])
                 + (name.rawValue.trimmed.isEmpty ? [FindingRow.fieldBlank.at(path)] : [])

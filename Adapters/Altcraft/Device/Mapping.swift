@@ -135,7 +135,7 @@ package struct ProfileFields {
 
     /// Adds changes of attributes; `path` is their path in findings.
     package mutating func add(_ changes: [AttributeName: AttributeChange], at path: String) {
-        for (attribute, change) in changes.sorted(by: { $0.key < $1.key }) {
+        for (attribute, change) in changes.inOrder {
             add(attribute, change, at: path.dot(attribute.rawValue))
         }
     }
@@ -216,7 +216,7 @@ extension AttributeValue {
         case .choices(let words): .array(words.map(JSONValue.string))
         case .list(let values): .array(values.map(\.wire))
         case .object(let members):
-            .object(JSONObject(members.sorted { $0.key < $1.key }.map { ($0.key.rawValue, $0.value.wire) }))
+            .object(JSONObject(members.inOrder.map { ($0.key.rawValue, $0.value.wire) }))
         case .string, .date, .time, .timestamp, .country: .string(plainText ?? "")
         }
     }

@@ -19,7 +19,7 @@ extension Planner {
             return .settle([head.id: .superseded(by: later)])
         }
         var fields = JSONObject()
-        for (name, value) in subscription.fields.sorted(by: { $0.key < $1.key }) {
+        for (name, value) in subscription.fields.inOrder {
             fields[name.rawValue] = value.scalar
         }
         if let topic = subscription.topic {
@@ -221,7 +221,7 @@ extension Planner {
         guard adapter.settings.categoryLists == .replace else { return named }
         let holding = memory.holding(of: contact, at: address)
         guard let known = holding?.categories ?? (holding?.certainty == .absent ? [:] : nil) else { return nil }
-        let others = known.filter { name, _ in !named.contains { $0.name == name } }.sorted { $0.key < $1.key }
+        let others = known.filter { name, _ in !named.contains { $0.name == name } }.inOrder
         return others.map { Category(name: $0.key, active: $0.value) } + named
     }
 

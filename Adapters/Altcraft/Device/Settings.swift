@@ -178,7 +178,7 @@ public struct AltcraftSettings: AdapterSettings {
         .names(
             "fieldNames",
             \.fieldNames,
-            default: AltcraftField.systemNames.sorted { $0.key < $1.key }
+            default: AltcraftField.systemNames.inOrder
                 .map { "\($0.key.rawValue)=\($0.value)" }.joined(separator: " "),
             rule: .altcraft("F20"),
             "Profile fields by attribute name; an attribute that is not listed keeps its own name."

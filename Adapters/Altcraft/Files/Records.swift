@@ -300,11 +300,11 @@ private struct ProfileComposer {
     /// Adds findings about texts that contain NUL.
     private mutating func noteControls() {
         let identifiers = contact.identifiers.enumerated().map { ("identifiers[\($0)]", JSONValue.string($1.value)) }
-        let attributes = contact.attributes.sorted { $0.key < $1.key }.map { ("attributes".dot($0.rawValue), $1.wire) }
+        let attributes = contact.attributes.inOrder.map { ("attributes".dot($0.rawValue), $1.wire) }
         let tags = [("tags", JSONValue.array(contact.tags.sorted().map { .string($0.rawValue) }))]
         let zone = contact.timeZone.map { [("timeZone", JSONValue.string($0))] } ?? []
         let fields = contact.subscriptions.enumerated().flatMap { place, subscription in
-            subscription.fields.sorted { $0.key < $1.key }.map {
+            subscription.fields.inOrder.map {
                 ("subscriptions[\(place)].fields".dot($0.rawValue), $1.wire)
             }
         }
@@ -369,7 +369,7 @@ private struct ProfileComposer {
         fields.add(contact.attributes.mapValues(AttributeChange.set), at: "attributes")
         findings += fields.findings
         let left = Set(fields.findings.map(\.path))
-        for (name, value) in contact.attributes.sorted(by: { $0.key < $1.key }) {
+        for (name, value) in contact.attributes.inOrder {
             let (path, field) = ("attributes".dot(name.rawValue), ProfileFields.name(of: name, account))
             // A number is the form of a few fields, which all their values have.
             let isOther = fields.object[field].map { $0.number == nil && $0 != value.wire } ?? false
@@ -552,7 +552,7 @@ private struct ProfileComposer {
 
     private mutating func plainFields(of subscription: Subscription, _ path: String) -> JSONValue? {
         var fields = JSONObject()
-        for (name, value) in subscription.fields.sorted(by: { $0.key < $1.key }) {
+        for (name, value) in subscription.fields.inOrder {
             guard let scalar = value.scalar else {
                 findings.append(FindingRow.recordNested.at(path.dot("fields").dot(name.rawValue)))
                 continue

@@ -91,7 +91,7 @@ public struct AltcraftServer: ServerAPI {
         if subscription.changedAt != nil || subscription.source != nil || subscription.evidence != nil {
             findings.append(ServerFinding.subscriptionDetails.at(path))
         }
-        for (name, value) in subscription.fields.sorted(by: { $0.key < $1.key }) where !value.isScalar {
+        for (name, value) in subscription.fields.inOrder where !value.isScalar {
             findings.append(ServerFinding.subscriptionNested.at(path.dot("fields").dot(name.rawValue)))
         }
         return findings

@@ -119,7 +119,7 @@ struct ProfileRow: Sendable {
     private mutating func add(_ subscription: Subscription, _ targets: [SubscriptionTarget]) {
         guard let status = subscription.state.status else { return }
         var plain = JSONObject()
-        for (name, value) in subscription.fields.sorted(by: { $0.key < $1.key }) {
+        for (name, value) in subscription.fields.inOrder {
             if let scalar = value.scalar { plain[name.rawValue] = scalar }
         }
         add(targets, status: status, fields: plain.isEmpty ? nil : .object(plain))

@@ -22,7 +22,7 @@ package struct ResourceProblems: Sendable {
         within group: (Name) -> String = { _ in "" }
     ) {
         var owners: [String: [Int: String]] = [:]
-        for (name, text) in resources.sorted(by: { $0.key < $1.key }) {
+        for (name, text) in resources.inOrder {
             let place = path.dot(name.rawValue)
             guard let number = Int(text), number > 0 else {
                 let remedy = "Give the resource's number, in quotes."

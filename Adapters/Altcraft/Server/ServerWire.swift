@@ -128,7 +128,7 @@ struct GoalRecord: Sendable {
     {
         let hasValue = value(attributes, settings) != nil
         return JSONObject(
-            attributes.sorted { $0.key < $1.key }.compactMap { name, value in
+            attributes.inOrder.compactMap { name, value in
                 if hasValue, name.rawValue == settings.valueAttribute { return nil }
                 return value.scalar.map { (name.rawValue, $0) }
             }
@@ -147,7 +147,7 @@ struct GoalRecord: Sendable {
         if name.count > nameLimit {
             return [ServerFinding.goalLong.at(path.dot("name"), detail: "\(name.count) characters")]
         }
-        var findings = attributes.sorted { $0.key < $1.key }.filter { !$0.value.isScalar }.map {
+        var findings = attributes.inOrder.filter { !$0.value.isScalar }.map {
             ServerFinding.goalNested.at(path.dot("attributes").dot($0.key.rawValue))
         }
         if !name.unicodeScalars.allSatisfy(isNameable) {

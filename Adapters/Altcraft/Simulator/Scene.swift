@@ -187,7 +187,7 @@ public struct AltcraftScene: VendorScene {
         var problems = story.differences(inEvents: account.customEvents.compactMap { $0["wn"] })
         for contact in Set(story.entries.map(\.operation.contact)).sorted(by: { $0 ?? "" < $1 ?? "" }) {
             let fields = profile(of: contact)?.fields
-            for (name, value) in story.attributes(where: { $0.contact == contact }).sorted(by: { $0.key < $1.key })
+            for (name, value) in story.attributes(where: { $0.contact == contact }).inOrder
             where fields?[name == .givenName ? "_fname" : name.rawValue]?.string != value?.plainText {
                 problems.append("the vendor holds another \(name.rawValue) of a person than it took")
             }

@@ -33,7 +33,7 @@ enum AttributeRules: Sendable {
         var kept: [Pair] = []
         var findings: [Finding] = []
         var names: Set<String> = []
-        for (neutralName, change) in changes.sorted(by: { $0.key < $1.key }) {
+        for (neutralName, change) in changes.inOrder {
             let path = "action.changes.\(neutralName.rawValue)"
             let name = (settings.attributeNames[neutralName] ?? neutralName.rawValue).trimmed
             if let row = problem(ofWireName: name) ?? (isDefined(name, in: settings) ? nil : .attributeUndefined) {

@@ -174,7 +174,7 @@ public struct SalesforceSettings: AdapterSettings {
     var problems: [Finding] {
         var findings: [Finding] = []
         var owners: [String: AttributeName] = [:]
-        for (name, wireName) in attributeNames.sorted(by: { $0.key < $1.key }) {
+        for (name, wireName) in attributeNames.inOrder {
             let path = "attributeNames.\(name.rawValue)"
             if let row = AttributeRules.problem(ofWireName: wireName.trimmed) { findings.append(row.at(path)) }
             if let owner = owners.updateValue(name, forKey: wireName.trimmed) {

@@ -68,7 +68,7 @@ struct ServerCells: Sendable {
     }
 
     private mutating func add(_ changes: [AttributeName: AttributeChange]) {
-        for (name, change) in changes.sorted(by: { $0.key < $1.key }) {
+        for (name, change) in changes.inOrder {
             let path = "action.changes.\(name.rawValue)"
             let column = settings.attributeNames[name] ?? name.rawValue
             switch change {
@@ -88,7 +88,7 @@ struct ServerCells: Sendable {
         }
         for tag in change.remove { states[tag] = false }
         for tag in change.add { states[tag] = true }
-        for (tag, isOn) in states.sorted(by: { $0.key < $1.key }) {
+        for (tag, isOn) in states.inOrder {
             put("tag.\(tag.rawValue)", settings.tagColumns[tag], .bool(isOn), "action.tags")
         }
     }
@@ -251,7 +251,7 @@ extension Finding {
 enum JourneyEvent: Sendable {
     static func problems(_ name: String, _ attributes: [AttributeName: AttributeValue]) -> [Finding] {
         if name.trimmed.isEmpty { return [ServerFinding.eventBlank.at("action.event.name")] }
-        return attributes.sorted { $0.key < $1.key }.filter { field(of: $0.value) == nil }.map {
+        return attributes.inOrder.filter { field(of: $0.value) == nil }.map {
             ServerFinding.eventNested.at("action.event.attributes.\($0.key.rawValue)")
         }
     }

@@ -258,14 +258,14 @@ public struct SalesforceServerSettings: AdapterSettings {
                 "Add \"dataExtension\": its external key, as Contact Builder shows it."
             )
         }
-        for (name, path) in contactAttributes.sorted(by: { $0.key < $1.key }) where AttributeSetPlace(path) == nil {
+        for (name, path) in contactAttributes.inOrder where AttributeSetPlace(path) == nil {
             refuse(
                 "contactAttributes".dot(name.rawValue),
                 "It does not name a set and an attribute.",
                 "Write it like \"Email Addresses/Email Address\"."
             )
         }
-        for (path, _) in contactDefaults.sorted(by: { $0.key < $1.key })
+        for (path, _) in contactDefaults.inOrder
         where AttributeSetPlace(path.rawValue) == nil {
             refuse(
                 "contactDefaults".dot(path.rawValue),
@@ -290,7 +290,7 @@ extension SalesforceServerSettings {
     func defaults(besides said: [ServerCells.Cell]) -> [ServerCells.Cell] {
         guard !contactDefaults.isEmpty else { return [] }
         let sets = Set(said.compactMap { AttributeSetPlace($0.name)?.set })
-        return contactDefaults.sorted { $0.key < $1.key }.compactMap { ContactAddress.cell($0.key.rawValue, $0.value) }
+        return contactDefaults.inOrder.compactMap { ContactAddress.cell($0.key.rawValue, $0.value) }
             .filter { cell in
                 sets.contains(AttributeSetPlace(cell.name)?.set ?? "") && !said.contains { $0.place == cell.place }
             }

@@ -205,7 +205,7 @@ struct JourneyRecord: Sendable {
         guard case .track(.custom(let name, let attributes)) = operation.action else { return nil }
         contactKey = operation.contactKey
         definition = settings.eventKeys[SalesforceSourceName(rawValue: name)] ?? name.trimmed
-        data = attributes.sorted { $0.key < $1.key }.compactMap { name, value in
+        data = attributes.inOrder.compactMap { name, value in
             JourneyEvent.field(of: value).map { (name.rawValue, $0) }
         }
     }

@@ -98,7 +98,7 @@ public struct ErasureReport: NeutralValue, CustomStringConvertible {
             writer.member("provider", provider)
             writer.name("withdrawn")
             writer.beginObject()
-            for (kind, count) in withdrawn.sorted(by: { $0.key < $1.key }) { writer.member(kind, count) }
+            for (kind, count) in withdrawn.inOrder { writer.member(kind, count) }
             writer.endObject()
             writer.member("rejects", rejects)
             writer.member("memory", memory)
@@ -184,7 +184,7 @@ public struct ErasureReport: NeutralValue, CustomStringConvertible {
                 + (damagedFiles > 0 ? " Deleted damaged files: \(damagedFiles)." : "")
         ]
         for provider in providers {
-            let kinds = provider.withdrawn.sorted { $0.key < $1.key }.map { "\($0.value) \($0.key)" }
+            let kinds = provider.withdrawn.inOrder.map { "\($0.value) \($0.key)" }
             let withdrawn = kinds.isEmpty ? "none" : kinds.joined(separator: ", ")
             let memory =
                 switch provider.memory {

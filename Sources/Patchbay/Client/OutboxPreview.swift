@@ -1,4 +1,5 @@
 package import PatchbayAdapterKit
+import PatchbayJSON
 package import PatchbayModel
 import PatchbayOutbox
 
@@ -86,7 +87,7 @@ package struct OutboxPreview: Sendable {
         items.append(Item(provider: "", finding: row.at(detail: refusal.reason, remedy: refusal.remedy)))
         for operation in refusal.operations {
             rejected += 1
-            let reasons = operation.refusals.sorted { $0.key < $1.key }
+            let reasons = operation.refusals.inOrder
             for (taker, finding) in reasons {
                 var finding = finding
                 finding.reason = "\(taker) would not take it over: \(finding.reason)"
@@ -111,10 +112,10 @@ package struct OutboxPreview: Sendable {
             default: other[provider, default: [:]][outcome.term, default: 0] += 1
             }
         }
-        for (provider, kinds) in moved.sorted(by: { $0.key < $1.key }) {
+        for (provider, kinds) in moved.inOrder {
             items.append(Item(provider: provider, finding: FindingRow.Preview.moved.at(detail: Self.text(kinds))))
         }
-        for (provider, terms) in other.sorted(by: { $0.key < $1.key }) {
+        for (provider, terms) in other.inOrder {
             let detail = terms.sorted { $0.key.rawValue < $1.key.rawValue }.map { "\($0.value) \($0.key.rawValue)" }
             items.append(
                 Item(provider: provider, finding: FindingRow.Preview.ended.at(detail: detail.joined(separator: ", ")))
@@ -150,7 +151,7 @@ package struct OutboxPreview: Sendable {
     ) throws {
         let after = try Self.pending(in: store)
         let known = Set(before.values.flatMap(\.keys))
-        for (provider, rows) in after.sorted(by: { $0.key < $1.key }) {
+        for (provider, rows) in after.inOrder {
             var created: [Action.Kind: Int] = [:]
             for (id, row) in rows where !known.contains(id) { created[row.kind ?? .track, default: 0] += 1 }
             if !created.isEmpty {
@@ -167,7 +168,7 @@ package struct OutboxPreview: Sendable {
             for row in kept.values { kinds[row.kind ?? .track, default: 0] += 1 }
             let row = isConfigured ? FindingRow.Preview.drained : FindingRow.Engine.providerGone
             items.append(Item(provider: provider, finding: row.at(detail: Self.text(kinds))))
-            for (id, row) in kept.sorted(by: { $0.key < $1.key })
+            for (id, row) in kept.inOrder
             where row.hasBegun || row.isOptOut && row.kind != .unregister {
                 list(OperationID(rawValue: id), provider, row.hasBegun ? .maybeProcessed : .optOutStays)
             }

@@ -119,7 +119,7 @@ public struct ProviderAccounts: Hashable, Sendable {
     /// The accounts as JSON.
     public var json: JSONValue {
         func table(_ counts: [String: Int]) -> JSONValue {
-            .object(JSONObject(counts.sorted { $0.key < $1.key }.map { ($0.key, .integer($0.value)) }))
+            .object(JSONObject(counts.inOrder.map { ($0.key, .integer($0.value)) }))
         }
         var json: JSONObject = ["provider": .string(provider)]
         for term in ["captured", "created"] + OperationOutcome.Term.allCases.map(\.rawValue) {
@@ -131,7 +131,7 @@ public struct ProviderAccounts: Hashable, Sendable {
         json["held"] = table(held)
         json["reasons"] = .object(
             JSONObject(
-                lines.sorted { $0.key < $1.key }.compactMap { term, codes in
+                lines.inOrder.compactMap { term, codes in
                     let named = codes.filter { !$0.key.isEmpty }
                     return named.isEmpty ? nil : (term, table(named))
                 }

@@ -60,7 +60,7 @@ public struct AttributeCatalogue: Hashable, Sendable {
     public func coerce(_ operation: EngagementOperation) -> (EngagementOperation, [Finding]) {
         guard !entries.isEmpty, case .changeAttributes(let changes) = operation.action else { return (operation, []) }
         var (coerced, findings) = (changes, [Finding]())
-        for (name, change) in changes.sorted(by: { $0.key < $1.key }) {
+        for (name, change) in changes.inOrder {
             guard let type = entries[name]?.type else { continue }
             let path = "action.changes".dot(name.rawValue)
             switch change {
@@ -86,7 +86,7 @@ public struct AttributeCatalogue: Hashable, Sendable {
     public func coerce(_ contact: Contact) -> (Contact, [Finding]) {
         guard !entries.isEmpty else { return (contact, []) }
         var (coerced, findings) = (contact, [Finding]())
-        for (name, value) in contact.attributes.sorted(by: { $0.key < $1.key }) {
+        for (name, value) in contact.attributes.inOrder {
             guard let type = entries[name]?.type, type != value.type else { continue }
             coerced.attributes[name] = convert(value, to: type, at: "attributes".dot(name.rawValue), &findings)
         }
@@ -121,7 +121,7 @@ public struct AttributeCatalogue: Hashable, Sendable {
 
     /// Returns the names that differ from the adapter's defaults.
     func names(for adapter: AdapterID) -> [(attribute: AttributeName, name: String)] {
-        entries.sorted { $0.key < $1.key }.compactMap { entry in entry.value.names[adapter].map { (entry.key, $0) } }
+        entries.inOrder.compactMap { entry in entry.value.names[adapter].map { (entry.key, $0) } }
     }
 
     private func convert(

@@ -41,7 +41,7 @@ extension CaptureBatch {
         try forgetFormer(contact, text)
         let damagedRows = try store.quarantine.remove(mentioning: text)
         erasures.add(parts, damagedRows: damagedRows, to: erasure)
-        for (position, operations) in untold.sorted(by: { $0.key < $1.key }) {
+        for (position, operations) in untold.inOrder {
             for (_, operation) in operations.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
                 try tellDeviceAgain(operation, position)
             }

@@ -104,7 +104,7 @@ struct CaptureBatch {
     mutating func finish() throws {
         version = try context.store.foreignVersion()
         context.keep([:], 0)
-        for (provider, count) in captured.sorted(by: { $0.key < $1.key }) {
+        for (provider, count) in captured.inOrder {
             try context.store.accounts.count(provider: provider, term: "captured", code: "", by: count)
         }
         for (subject, snapshot) in snapshots

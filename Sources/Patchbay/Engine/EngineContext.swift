@@ -309,7 +309,7 @@ final class EngineContext {
             let refused = changes.filter { isRefused(.changeAttributes([$0.key: $0.value])) }
             let rest = changes.filter { refused[$0.key] == nil }
             return (rest.isEmpty ? [] : [.changeAttributes(rest)])
-                + refused.sorted { $0.key < $1.key }.map { .changeAttributes([$0.key: $0.value]) }
+                + refused.inOrder.map { .changeAttributes([$0.key: $0.value]) }
         case .changeTags(let change) where change.add.count > 1:
             let refused = change.add.filter { isRefused(.changeTags(TagChange(add: [$0]))) }
             let rest = change.add.filter(Set(change.add).subtracting(refused).contains)

@@ -94,7 +94,7 @@ extension Runner {
             return false
         }
         guard unreadable.isEmpty else {
-            try reject(unreadable.sorted { $0.key < $1.key }.map(\.value))
+            try reject(unreadable.inOrder.map(\.value))
             return false
         }
         window.index = index

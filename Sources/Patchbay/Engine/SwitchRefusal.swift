@@ -1,4 +1,5 @@
 public import PatchbayAdapterKit
+import PatchbayJSON
 public import PatchbayModel
 import PatchbayOutbox
 
@@ -72,7 +73,7 @@ extension SwitchRefusal: CustomStringConvertible {
     /// The reason and the remedy, and a line for each listed operation.
     public var description: String {
         let lines = operations.map { operation in
-            let reasons = operation.refusals.sorted { $0.key < $1.key }.map { "\($0.key): \($0.value.sentence)" }
+            let reasons = operation.refusals.inOrder.map { "\($0.key): \($0.value.sentence)" }
             let shownReasons = reasons.isEmpty ? ["refused earlier"] : reasons
             return "  \(operation.id.rawValue) \(operation.kind.rawValue), pending at \(operation.provider); "
                 + shownReasons.joined(separator: "; ")

@@ -106,7 +106,7 @@ public struct Capabilities: Sendable, ExpressibleByDictionaryLiteral {
 
     /// The listed capabilities, sorted by name.
     public var listed: [(capability: Capability, support: Support)] {
-        supports.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
+        supports.inOrder.map { ($0.key, $0.value) }
     }
 
     /// Returns the capabilities that an operation needs, without duplicates; those of attributes are ordered by attribute name.
@@ -116,7 +116,7 @@ public struct Capabilities: Sendable, ExpressibleByDictionaryLiteral {
         case .identify(let identifiers): needs += identifiers.map { .identifier($0.kind) }
         case .switchContact(let change): needs.append(.contact(change.direction))
         case .changeAttributes(let changes):
-            for (_, change) in changes.sorted(by: { $0.key < $1.key }) {
+            for (_, change) in changes.inOrder {
                 switch change {
                 case .set(let value): needs.append(.attribute(value.type))
                 case .unset: needs.append(.attributeUnset)

@@ -41,7 +41,7 @@ extension Command {
         if isInEarnest { store = try session.outboxForWriting(path) }
         let clearing = Clearing(store: store, filter: filter, isInEarnest: isInEarnest, date: try session.host().date())
         let (counts, shared) = try clearing.run()
-        for (what, count) in counts.sorted(by: { $0.key < $1.key }) {
+        for (what, count) in counts.inOrder {
             try session.console.data([
                 "provider": .string(what.provider), "state": .string(what.state.rawValue),
                 "kind": .string(what.kind), "count": .integer(count),

@@ -53,7 +53,7 @@ extension ConsentRecord {
         json["operation"] = .string(operation)
         json["effects"] = .object(
             JSONObject(
-                effects.sorted { $0.key < $1.key }.map { provider, effect in
+                effects.inOrder.map { provider, effect in
                     let counts: JSONObject = [
                         "released": .integer(effect.released), "held": .integer(effect.held),
                         "ended": .integer(effect.ended),
@@ -66,7 +66,7 @@ extension ConsentRecord {
     }
 
     fileprivate var text: String {
-        let done = effects.sorted { $0.key < $1.key }.map { provider, effect in
+        let done = effects.inOrder.map { provider, effect in
             "\(provider): \(effect.released) released, \(effect.held) held, \(effect.ended) ended"
         }
         let tail = done.isEmpty ? "" : "; " + done.joined(separator: "; ")

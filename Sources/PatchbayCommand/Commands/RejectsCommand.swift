@@ -272,7 +272,7 @@ extension Command {
 
     mutating func finish() throws -> ExitStatus {
         if !waiting.isEmpty { try handOver() }
-        let words = counts.sorted { $0.key < $1.key }.map { "\($0.value) \($0.key)" }
+        let words = counts.inOrder.map { "\($0.value) \($0.key)" }
         session.console.say(words.isEmpty ? "Nothing to replay." : words.joined(separator: ", "))
         return status
     }

@@ -1,5 +1,6 @@
 import Patchbay
 import PatchbayAdapterKit
+import PatchbayJSON
 
 /// The counts of providers as text: an aligned table, then a line for each reason and for each wait.
 struct AccountsText {
@@ -73,7 +74,7 @@ struct AccountsText {
         var lines: [String] = []
         if !account.balances { lines.append("the counts do not add up; run `patchbay outbox verify`") }
         func news(_ term: String) -> [(code: String, count: Int)] {
-            (account.lines[term] ?? [:]).sorted { $0.key < $1.key }.compactMap { code, count in
+            (account.lines[term] ?? [:]).inOrder.compactMap { code, count in
                 let more = count - (earlier?.lines[term]?[code] ?? 0)
                 return more > 0 ? (code, more) : nil
             }
@@ -87,7 +88,7 @@ struct AccountsText {
                 "\(count) \(term): \(Vendors.sentence(for: code))"
             }
         }
-        lines += account.held.sorted { $0.key < $1.key }.map { "\($0.value) pending until consent is given: \($0.key)" }
+        lines += account.held.inOrder.map { "\($0.value) pending until consent is given: \($0.key)" }
         return lines.map { "\(account.provider): \($0)" } + waits(of: [account])
     }
 

@@ -119,7 +119,7 @@ struct AttributeBook: BitwiseCopyable {
                 let form = layout?.forms[field] ?? .plain
                 var words: [WordEntry] = []
                 if case .words(let list) = form {
-                    words = list.sorted { $0.key < $1.key }
+                    words = list.inOrder
                         .map { WordEntry(word: arena.text($0.key), json: arena.text($0.value.text)) }
                 }
                 var entry = Entry(

@@ -359,7 +359,7 @@ private struct LineCompiler {
 
     private mutating func add(_ fields: [IdentifierKind: LineLayout.Field]) {
         let uses = Dictionary(fields.values.map { ($0.name, 1) }, uniquingKeysWith: +)
-        for (kind, field) in fields.sorted(by: { $0.key < $1.key }) {
+        for (kind, field) in fields.inOrder {
             let index = self.kind(kind)
             require(field.form, of: index)
             kinds[index].prefix = prefix(field.name)

@@ -1,4 +1,5 @@
 import PatchbayAdapterKit
+import PatchbayJSON
 import PatchbayModel
 import PatchbayRecords
 
@@ -201,8 +202,8 @@ struct MemberScanner: LineScanner {
                 name: arena.text(topic ?? "")
             )
         }
-        let providers = list.providers.sorted { $0.key < $1.key }
-        let states = list.states.sorted { $0.key < $1.key }
+        let providers = list.providers.inOrder
+        let states = list.states.inOrder
         let tables = Tables(
             envelope: KeyTable(outer.map(\.0), terminator: .colon, in: arena),
             envelopeMembers: arena.make(outer.map(\.1)),

@@ -181,8 +181,8 @@ struct RowScanner: RecordScanner {
 
         var all: [Step] {
             identifiers.sorted { $0.kind.place < $1.kind.place }.map(\.step) + others
-                + wishes.sorted { $0.key < $1.key }.map(\.value) + everyRow
-                + denials.sorted { $0.key < $1.key }.map(\.value) + ends
+                + wishes.inOrder.map(\.value) + everyRow
+                + denials.inOrder.map(\.value) + ends
         }
 
         /// The steps after all others: a device depends on the row's decision about push messages.
@@ -321,7 +321,7 @@ struct RowScanner: RecordScanner {
     /// The words for ``meaning(of:in:)``, which finds only words without surrounding white space.
     private static func row(_ words: [String: Int], in arena: Arena) -> Row<RowWord> {
         arena.make(
-            words.sorted { $0.key < $1.key }.filter { KeyTable.canEnter($0.key) }
+            words.inOrder.filter { KeyTable.canEnter($0.key) }
                 .map { RowWord(text: arena.text($0.key), meaning: $0.value) }
         )
     }

@@ -234,7 +234,7 @@ private final class LayoutReader {
     init(_ layout: LineLayout.Subscriptions, at path: [String]) {
         let (arena, names) = (arena, layout.members)
         scratch = Scratch(in: arena)
-        let known = layout.topics.sorted { $0.key < $1.key }.map { ($0.value, Optional.some($0.key)) }
+        let known = layout.topics.inOrder.map { ($0.value, Optional.some($0.key)) }
         let resources = known + (layout.resource.map { [($0, nil)] } ?? [])
         topics = Dictionary(resources.map { ($0, [$1]) }, uniquingKeysWith: +)
         self.path = path.map { KeyTable([$0], terminator: .colon, in: arena) }

@@ -37,7 +37,7 @@ extension RecordFormat {
             for index in dates.keys { dates[index]?.add(fields[index].trimmed) }
             return !dates.isEmpty
         }
-        return dates.sorted { $0.key < $1.key }.compactMap { index, column in
+        return dates.inOrder.compactMap { index, column in
             column.setting(layout.forms, isGiven: isGiven).map { (names[index], $0) }
         }
     }

@@ -337,7 +337,7 @@ extension MigrationPlan {
         mapping = zip(migration.mapping.rules, report.mapping).map { Rule(text: $0.description, effect: $1) }
         parts = Self.parts(probe, survey)
         attributes = Self.attributes(survey, probe)
-        let keys = counts.sorted { $0.key < $1.key }.map { kind, counts in
+        let keys = counts.inOrder.map { kind, counts in
             Keys(
                 kind: kind,
                 total: counts.total,
@@ -483,7 +483,7 @@ extension MigrationPlan {
 
     private static func attributes(_ survey: Survey, _ probe: FormatProbe) -> [Attribute] {
         let byName = Dictionary(grouping: survey.attributes, by: \.key.name)
-        return byName.sorted { $0.key < $1.key }.map { name, kinds in
+        return byName.inOrder.map { name, kinds in
             let types = Dictionary(kinds.map { ($0.key.type, $0.value) }, uniquingKeysWith: +)
             let common = types.max { ($0.value, $1.key.rawValue) < ($1.value, $0.key.rawValue) }?.key ?? .string
             let isOne = name != Survey.otherNames
@@ -656,7 +656,7 @@ extension MigrationPlan.Attribute {
         let types = self.types.sorted { $0.key.rawValue < $1.key.rawValue }.map {
             ($0.key.rawValue, JSONValue.integer($0.value))
         }
-        let findings = self.findings.sorted { $0.key < $1.key }.map { ($0.key, JSONValue.integer($0.value)) }
+        let findings = self.findings.inOrder.map { ($0.key, JSONValue.integer($0.value)) }
         return [
             "name": .string(name), "count": .integer(count), "lost": .integer(lost), "fate": .string(fate),
             "field": field.map(JSONValue.string) ?? .null, "types": .object(JSONObject(types)),

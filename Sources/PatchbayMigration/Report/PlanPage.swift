@@ -1,4 +1,5 @@
 import PatchbayAdapterKit
+import PatchbayJSON
 import PatchbayModel
 import PatchbayRecords
 
@@ -244,7 +245,7 @@ private struct PlanPage {
 
     private var consent: String {
         let channels = Dictionary(grouping: plan.subscriptions.enumerated(), by: { $0.element.what[0] })
-        let rows = channels.sorted { $0.key < $1.key }.map { channel, counts in
+        let rows = channels.inOrder.map { channel, counts in
             let total = counts.reduce(0) { $0 + $1.element.count }
             let segments = [
                 ("subscribed", "kept"), ("suspended", "changed"), ("unknown", "quiet"), ("unsubscribed", "lost"),

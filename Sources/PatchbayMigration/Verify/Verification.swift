@@ -117,13 +117,13 @@ public struct Verification: Sendable {
 
     /// The verification as JSON (`Schemas/migration/verification`).
     public var json: JSONValue {
-        let fields = differences.sorted { $0.key < $1.key }.map { field, kinds -> JSONValue in
+        let fields = differences.inOrder.map { field, kinds -> JSONValue in
             let counts = kinds.sorted { $0.key.rawValue < $1.key.rawValue }
             return .object(
                 JSONObject([("field", .string(field))] + counts.map { ($0.key.rawValue, .integer($0.value)) })
             )
         }
-        let strata = self.strata.sorted { $0.key < $1.key }.map { name, numbers -> JSONValue in
+        let strata = self.strata.inOrder.map { name, numbers -> JSONValue in
             ["stratum": .string(name), "looked": .integer(numbers.looked), "all": .integer(numbers.all)]
         }
         return [

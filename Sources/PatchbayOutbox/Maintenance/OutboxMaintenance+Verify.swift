@@ -1,3 +1,5 @@
+import PatchbayJSON
+
 /// The verification of the whole file.
 extension OutboxMaintenance {
     /// Verifies the file: its structure, every checksum, missing references, every provider's accounts, and the usage counts.
@@ -30,7 +32,7 @@ extension OutboxMaintenance {
         if headless > 0 {
             report.faults.append(.init(kind: .orphanRoute, detail: "\(headless) routes have no operation"))
         }
-        for (provider, difference) in try store.accounts.balances().sorted(by: { $0.key < $1.key })
+        for (provider, difference) in try store.accounts.balances().inOrder
         where difference != 0 {
             let detail =
                 difference > 0

@@ -1,3 +1,5 @@
+import PatchbayJSON
+
 /// A change of a person's consent as the consent trail stores it. It contains nothing that identifies the person.
 package struct ConsentRecord: Sendable, Equatable {
     /// The effect of the change on the pending operations of one provider.
@@ -40,7 +42,7 @@ package struct ConsentRecord: Sendable, Equatable {
 
     fileprivate var effectBytes: [UInt8] {
         TextList.bytes(
-            effects.sorted { $0.key < $1.key }.flatMap { [$0, "\($1.released)", "\($1.held)", "\($1.ended)"] }
+            effects.inOrder.flatMap { [$0, "\($1.released)", "\($1.held)", "\($1.ended)"] }
         )
     }
 

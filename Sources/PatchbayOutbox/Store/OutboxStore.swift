@@ -84,6 +84,26 @@ package final class OutboxStore {
         appends: Bool = false,
         _ body: () throws -> T
     ) throws -> T {
+        try begin(durability)
+        defer {
+            current = Transaction()
+            if !isLooking { versionAtHand = nil }
+        }
+        let result: T
+        do {
+            try prepare(appends: appends)
+            result = try body()
+            try commit(durability)
+        } catch {
+            rollBack()
+            throw error
+        }
+        history.noteCommit()
+        try faultPoint?(.afterCommit(durability))
+        return result
+    }
+
+    private func begin(_ durability: Durability) throws {
         guard !connection.isInTransaction else {
             throw OutboxError(.misuse, "A transaction was begun inside another one.")
         }
@@ -96,39 +116,37 @@ package final class OutboxStore {
         }
         try guarded { () throws(OutboxError) in _ = try connection.run(Self.begin) }
         (current, versionAtHand) = (Transaction(), nil)
-        defer {
-            current = Transaction()
-            if !isLooking { versionAtHand = nil }
-        }
-        let result: T
-        do {
-            // This runs under the lock, because a recovering process holds the lock from its first read until the file has been
-            // moved away.
-            try file?.requireUnmoved()
-            try quarantine.moveDamagedRows()
-            if !appends { try guarded(settlement.applyNotedInTransaction) }
-            result = try body()
-            try history.trim()
-            try rejects.trim()
+    }
+
+    /// What a transaction does before its body.
+    ///
+    /// It runs under the lock, because a recovering process holds the lock from its first read until the file has been moved
+    /// away.
+    private func prepare(appends: Bool) throws {
+        try file?.requireUnmoved()
+        try quarantine.moveDamagedRows()
+        if !appends { try guarded(settlement.applyNotedInTransaction) }
+    }
+
+    private func commit(_ durability: Durability) throws {
+        try history.trim()
+        try rejects.trim()
+        try guarded(accounts.writeCounts)
+        if current.mustBalance {
+            try accounts.balance()
             try guarded(accounts.writeCounts)
-            if current.mustBalance {
-                try accounts.balance()
-                try guarded(accounts.writeCounts)
-            }
-            try accounts.storeUsage()
-            try faultPoint?(.beforeCommit(durability))
-            try guarded { () throws(OutboxError) in _ = try connection.run(Self.commit) }
-            try file?.requireSidecars()
-        } catch {
-            if connection.isInTransaction { try? connection.script("ROLLBACK") }
-            deliveryMarks.forgetIndex()
-            settlement.forgetNotedCount()
-            versionAtHand = nil
-            throw error
         }
-        history.noteCommit()
-        try faultPoint?(.afterCommit(durability))
-        return result
+        try accounts.storeUsage()
+        try faultPoint?(.beforeCommit(durability))
+        try guarded { () throws(OutboxError) in _ = try connection.run(Self.commit) }
+        try file?.requireSidecars()
+    }
+
+    private func rollBack() {
+        if connection.isInTransaction { try? connection.script("ROLLBACK") }
+        deliveryMarks.forgetIndex()
+        settlement.forgetNotedCount()
+        versionAtHand = nil
     }
 
     /// The numbers that a transaction has assigned, and the changes that it writes before it commits.

@@ -124,7 +124,7 @@ extension FaultSimulation {
     /// Checks that each waiting lane has a reason, and that each reason names a remedy.
     func checkLanes(of provider: String) throws {
         let waits = try world.waitsByLane(of: provider)
-        for (_, wait) in waits.sorted(by: { $0.key < $1.key }) {
+        for (_, wait) in waits.inOrder {
             expect(!wait.remedy.isEmpty, "\(provider): the finding \(wait.code) of a wait has no remedy")
         }
         var lanes: Set<String> = []
@@ -363,7 +363,7 @@ extension FaultSimulation {
             ) {
                 "\($0.lane) \($0.endpoint)"
             }
-            for (_, attempts) in attempts.sorted(by: { $0.key < $1.key }) where attempts.count > 2 {
+            for (_, attempts) in attempts.inOrder where attempts.count > 2 {
                 for place in 2..<attempts.count {
                     let (first, second, third) = (attempts[place - 2], attempts[place - 1], attempts[place])
                     // Lanes take turns during an outage, so only directly consecutive attempts are compared.

@@ -84,7 +84,7 @@ extension FaultSimulation {
             // An empty token stands for the current token of the app.
             if device.pushToken?.value == "" { device.pushToken = PushToken(history.token) }
             if let token = device.pushToken?.value, token != Self.malformedPushToken { history.token = token }
-            for scene in setup.facts?.scenes.sorted(by: { $0.key < $1.key }).map(\.value) ?? [] {
+            for scene in setup.facts?.scenes.inOrder.map(\.value) ?? [] {
                 device.identities.merge(scene.identities(contact)) { $1 }
             }
             return .registerDevice(device)

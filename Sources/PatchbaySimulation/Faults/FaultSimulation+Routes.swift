@@ -1,5 +1,6 @@
 import Patchbay
 import PatchbayAdapterKit
+import PatchbayJSON
 import PatchbayModel
 import PatchbayOutbox
 
@@ -85,7 +86,7 @@ extension FaultSimulation {
             }
         }
         // In order, so that the same seed reports the same problems.
-        for (removedProvider, ids) in before.sorted(by: { $0.key < $1.key }) {
+        for (removedProvider, ids) in before.inOrder {
             for (id, wasBegun) in ids.sorted(by: { $0.key.rawValue < $1.key.rawValue }) where receivedBy[id] != nil {
                 guard let operation = known[id], let takers = takers(of: operation, from: removedProvider, old, new),
                     !takers.isEmpty
@@ -187,7 +188,7 @@ extension FaultSimulation {
             // An erasure goes to every provider that received data of the person before. A push goes to the provider
             // that recognizes it.
             let mayGoLate = operation.action == .erase || operation.action.isPush
-            for (provider, terms) in places.sorted(by: { $0.key < $1.key }) {
+            for (provider, terms) in places.inOrder {
                 expect(
                     receivers.contains(provider) || shadowed.contains(provider) || mayGoLate
                         || allowed[operation.id]?.contains(provider) ?? false,

@@ -91,7 +91,7 @@ extension Action {
         case .track(.custom(let name, _)): "track \(name)"
         case .track(.push(let interaction, _, _)): "push \(interaction)"
         case .changeAttributes(let changes):
-            changes.sorted { $0.key < $1.key }.map { name, change in
+            changes.inOrder.map { name, change in
                 if case .set(let value) = change {
                     "\(name.rawValue)=\(value.plainText ?? "…")"
                 } else {

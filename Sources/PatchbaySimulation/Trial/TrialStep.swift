@@ -52,7 +52,7 @@ extension EngagementOperation {
         switch action {
         case .track(.custom(let name, _)): name
         case .changeAttributes(let changes):
-            changes.sorted { $0.key < $1.key }.map { name, change in
+            changes.inOrder.map { name, change in
                 if case .set(let value) = change { "\(name.rawValue)=\(value.plainText ?? "")" } else { name.rawValue }
             }.joined(separator: ",")
         case .readBack(let request): request.what

@@ -41,18 +41,18 @@ public struct AcousticServerScene: VendorScene {
     public static let expectedState = ExpectedState { (account: AcousticServerAccount, _) in
         [
             "contacts": .array(
-                account.contacts.sorted { $0.key < $1.key }.map { key, contact in
+                account.contacts.inOrder.map { key, contact in
                     let columns = contact.columns.map { ($0.key, JSONValue.string($0.value)) }
                     return [.string(key), .object(JSONObject(columns)), .bool(contact.isOut)]
                 }
             ),
             "lists": .object(
                 JSONObject(
-                    account.lists.sorted { $0.key < $1.key }.map { ($0.key, .array($0.value.map { .string($0) })) }
+                    account.lists.inOrder.map { ($0.key, .array($0.value.map { .string($0) })) }
                 )
             ),
             "consents": .object(
-                JSONObject(account.consents.sorted { $0.key < $1.key }.map { ($0.key, .string($0.value.status)) })
+                JSONObject(account.consents.inOrder.map { ($0.key, .string($0.value.status)) })
             ),
             "erased": .array(account.erased.map { .string($0) }),
             "events": .array(account.events.map { .string($0.name) }),
@@ -102,7 +102,7 @@ public struct AcousticServerScene: VendorScene {
 
     private static func differences(_ story: SceneStory, _ account: AcousticServerAccount) -> [String] {
         var problems: [String] = []
-        for (name, value) in story.attributes.sorted(by: { $0.key < $1.key }) {
+        for (name, value) in story.attributes.inOrder {
             let said = value?.plainText ?? ""
             let held = account.contacts.values.map { $0.columns[name.rawValue] ?? "" }
             if !held.contains(said) { problems.append("the vendor holds \(name.rawValue) otherwise than the app said") }

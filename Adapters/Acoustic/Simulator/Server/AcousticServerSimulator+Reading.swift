@@ -7,7 +7,7 @@ extension AcousticServerSimulator {
         guard settings.isDatabase(path[0]), path.count == 4,
             let contact = state.devices["\(path[2])/\(path[3])"].flatMap({ state.contacts[$0] })
         else { return error(404, "No such contact.") }
-        let fields = contact.columns.sorted { $0.key < $1.key }.map { name, value -> JSONValue in
+        let fields = contact.columns.inOrder.map { name, value -> JSONValue in
             ["name": .string(name), "value": .string(value)]
         }
         var data: JSONObject = ["emailType": "HTML", "customFields": .array(fields)]
@@ -18,7 +18,7 @@ extension AcousticServerSimulator {
     /// Returns the data of contacts in the form of a recorded reply.
     func storedData(of keys: [String], _ state: AcousticServerAccount) -> JSONValue {
         let contacts = keys.map { key -> JSONValue in
-            let attributes = (state.contacts[key]?.columns ?? [:]).sorted { $0.key < $1.key }.map { name, value in
+            let attributes = (state.contacts[key]?.columns ?? [:]).inOrder.map { name, value in
                 JSONValue.object(["name": .string(name), "value": .string(value)])
             }
             return [

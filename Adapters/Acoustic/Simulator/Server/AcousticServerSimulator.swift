@@ -470,7 +470,7 @@ public struct AcousticServerSimulator: VendorSimulator {
         guard let contact = state.contacts[key] else { return .fault(128) }
         let address = settings.keyColumn == settings.emailColumn ? key : contact.columns[settings.emailColumn] ?? ""
         let all = contact.columns.merging([settings.keyColumn: key]) { $1 }
-        let columns = all.sorted { $0.key < $1.key }.map { name, value in
+        let columns = all.inOrder.map { name, value in
             XMLTree("COLUMN", "", [XMLTree("NAME", name), XMLTree("VALUE", value)])
         }
         return .yes([

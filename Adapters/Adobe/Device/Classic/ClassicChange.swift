@@ -96,7 +96,7 @@ struct ClassicChange {
 
     private mutating func add(_ changes: [AttributeName: AttributeChange]) {
         if changes.isEmpty { findings.append(FindingRow.attributesEmpty.at("action.changes")) }
-        for (name, change) in changes.sorted(by: { $0.key < $1.key }) {
+        for (name, change) in changes.inOrder {
             let path = "action.changes".dot(name.rawValue)
             let parameter = settings.parameterNames[name] ?? name.rawValue
             switch change {

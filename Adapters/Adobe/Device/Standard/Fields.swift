@@ -27,7 +27,7 @@ struct ProfileFields {
 
     private mutating func add(_ changes: [AttributeName: AttributeChange]) {
         if changes.isEmpty { findings.append(FindingRow.attributesEmpty.at("action.changes")) }
-        for (name, change) in changes.sorted(by: { $0.key < $1.key }) {
+        for (name, change) in changes.inOrder {
             let path = "action.changes".dot(name.rawValue)
             guard let field = settings.field(of: name) else {
                 findings.append(FindingRow.attributeUnmapped.at(path))

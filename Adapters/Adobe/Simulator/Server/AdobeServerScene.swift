@@ -98,7 +98,7 @@ public struct AdobeServerScene: VendorScene {
     private static func differences(_ story: SceneStory, _ account: AdobeServerAccount) -> [String] {
         var problems: [String] = []
         let fields = ["tier": "cusTier", "store": "cusStore", "closing": "cusClosing"]
-        for (name, value) in story.attributes.sorted(by: { $0.key < $1.key }) {
+        for (name, value) in story.attributes.inOrder {
             guard let field = fields[name.rawValue] else { continue }
             let said = value?.plainText ?? ""
             let held = account.profiles.map { $0.fields[field]?.string ?? "" }

@@ -198,7 +198,7 @@ public struct AdobeServerSimulator: VendorSimulator {
     private func show(_ profile: AdobeServerAccount.Profile, _ call: Call) -> JSONValue {
         var record: JSONObject = ["PKey": .string(profile.key)]
         for flag in Self.flags { record[flag] = false }
-        for (name, value) in profile.fields.sorted(by: { $0.key < $1.key })
+        for (name, value) in profile.fields.inOrder
         where call.resource == "profileAndServicesExt" || !name.hasPrefix("cus") {
             record[name] = value
         }

@@ -82,7 +82,7 @@ public struct AltcraftServerScene: VendorScene {
 
     private static func differences(_ story: SceneStory, _ account: AltcraftServerAccount) -> [String] {
         var problems: [String] = []
-        for (name, value) in story.attributes.sorted(by: { $0.key < $1.key }) {
+        for (name, value) in story.attributes.inOrder {
             let held = account.profiles.map { $0.fields[name.rawValue] ?? "" }
             // Each number grows once: a repeat would show.
             let said: JSONValue = name.rawValue.hasPrefix("step_") ? 1 : .string(value?.plainText ?? "")

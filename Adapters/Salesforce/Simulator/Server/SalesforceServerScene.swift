@@ -125,7 +125,7 @@ enum ServerScenes {
     private static func differences(_ story: SceneStory, _ account: SalesforceServerAccount) -> [String] {
         var problems: [String] = []
         let rows = account.rows["people"] ?? [:]
-        for (name, value) in story.attributes.sorted(by: { $0.key < $1.key }) {
+        for (name, value) in story.attributes.inOrder {
             let said = JSONValue.string(value?.plainText ?? "")
             let held = rows.values.map { $0[name.rawValue.lowercased()] ?? "" }
             if !held.contains(said) { problems.append("the vendor holds \(name.rawValue) otherwise than the app said") }

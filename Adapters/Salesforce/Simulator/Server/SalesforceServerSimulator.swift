@@ -168,11 +168,11 @@ public struct SalesforceServerSimulator: VendorSimulator {
         let items = Dictionary(URLText.queryItems(of: request.url).map { ($0.name, Int($0.value)) }) { $1 }
         guard let page = items["$page"] ?? 1, let size = items["$pageSize"] ?? 2500, page > 0, (1...2500).contains(size)
         else { return error(400, 10_005, "No such page.") }
-        let all = (state.rows[key] ?? [:]).sorted { $0.key < $1.key }
+        let all = (state.rows[key] ?? [:]).inOrder
         let shown = all.dropFirst((page - 1) * size).prefix(size).map { contact, row -> JSONValue in
             [
                 "keys": .object(JSONObject([(settings.keyColumn.lowercased(), .string(contact))])),
-                "values": .object(JSONObject(row.sorted { $0.key < $1.key }.map { ($0.key, $0.value) })),
+                "values": .object(JSONObject(row.inOrder.map { ($0.key, $0.value) })),
             ]
         }
         var reply: JSONObject = [

@@ -1,4 +1,5 @@
 public import Foundation
+import PatchbayJSON
 import PatchbayModel
 
 /// Writes one line per record to a file or to standard error.
@@ -23,7 +24,7 @@ public struct LineLog: LogHandler {
 
     /// Returns the record as a line, without its time.
     static func text(_ event: LogEvent) -> String {
-        let metadata = event.metadata.sorted { $0.key < $1.key }.map { " \($0.key)=\(quoted($0.value))" }.joined()
+        let metadata = event.metadata.inOrder.map { " \($0.key)=\(quoted($0.value))" }.joined()
         return "\(event.level.rawValue) \(event.source): \(event.message)\(metadata)"
     }
 

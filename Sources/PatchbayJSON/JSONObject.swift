@@ -37,6 +37,11 @@ public struct JSONObject: Hashable, Sendable {
         self.init(keepingLast: pairs.map { Member(name: $0.0, value: $0.1) })
     }
 
+    /// Creates an object from counts, in the order of their names.
+    package init(counts: [String: Int]) {
+        self.init(unique: counts.inOrder.map { Member(name: $0.key, value: .integer($0.value)) })
+    }
+
     /// Creates an object from members with unique names.
     init(unique members: [Member]) {
         self.members = members

@@ -306,11 +306,7 @@ public struct MigrationReport: Hashable, Sendable {
             "bytesRead": .integer(bytesRead),
             "bytesWritten": .integer(bytesWritten),
         ]
-        if !leftBulkPath.isEmpty {
-            json["leftBulkPath"] = .object(
-                JSONObject(leftBulkPath.inOrder.map { ($0.key, .integer($0.value)) })
-            )
-        }
+        if !leftBulkPath.isEmpty { json["leftBulkPath"] = .object(JSONObject(counts: leftBulkPath)) }
         if !mapping.isEmpty { json["mapping"] = .array(mapping.map(\.json)) }
         return .object(json)
     }

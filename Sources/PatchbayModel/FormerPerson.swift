@@ -24,8 +24,7 @@ struct FormerPerson: ObjectValue {
         let mayRegister = snapshot.consent(for: .profile, channel: .push) != .denied
         pushMessages = mayRegister ? snapshot.consent(for: .messaging, channel: .push) : .denied
         denials = snapshot.consents.filter { $0.state == .denied && $0.purpose != .profile }
-        subscriptions = snapshot.subscriptions.values.filter(\.state.isOptOut)
-            .sorted { $0.key < $1.key }
+        subscriptions = snapshot.subscriptions.inOrder.map(\.value).filter(\.state.isOptOut)
     }
 
     package enum Member: MemberName, MemberTable {

@@ -186,19 +186,18 @@ extension Dictionary where Key: NeutralKey {
             return keys.sorted().compactMap { name in index(forKey: name).map { (name.rawValue.firstBytes, $0) } }
                 .withUnsafeBufferPointer(body)
         }
-        return withUnsafeTemporaryAllocation(of: Place.self, capacity: count) { room in
+        return withUnsafeTemporaryAllocation(of: Place.self, capacity: count) { places in
             let names = keys
             var (end, index) = (0, startIndex)
             // Each index occurs once, so the buffer is exactly full after the loop.
             while index != endIndex {
-                room.initializeElement(at: end, to: (names[index].rawValue.firstBytes, index))
+                places.initializeElement(at: end, to: (names[index].rawValue.firstBytes, index))
                 end += 1
                 formIndex(after: &index)
             }
             func precedes(_ one: Place, _ other: Place) -> Bool {
                 one.start == other.start ? names[one.index] < names[other.index] : one.start < other.start
             }
-            let places = room
             defer { places.deinitialize() }
             for end in places.indices.dropFirst() {
                 var place = end

@@ -17,7 +17,7 @@ struct ColumnValues: Codable, Sendable, Equatable {
 
     /// The columns with their values as JSON, in the order of their names.
     var json: JSONObject {
-        let sorted = values.sorted { $0.key.text.unicodeScalars.lexicographicallyPrecedes($1.key.text.unicodeScalars) }
+        let sorted = values.sorted { $0.key.text.precedes($1.key.text) }
         return JSONObject(sorted.map { ($0.key.text, $0.value.value) })
     }
 

@@ -142,8 +142,7 @@ extension [Entry] {
     /// The entries in the order of sending: values, then deletes, each sorted by name.
     var inOrder: [Entry] {
         sorted { left, right in
-            left.isDelete == right.isDelete
-                ? left.key.unicodeScalars.lexicographicallyPrecedes(right.key.unicodeScalars) : !left.isDelete
+            left.isDelete == right.isDelete ? left.key.precedes(right.key) : !left.isDelete
         }
     }
 }

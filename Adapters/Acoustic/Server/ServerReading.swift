@@ -121,7 +121,7 @@ extension AcousticServerSettings {
         let names =
             columns.keys.map(\.text) + attributeNames.values + identifierColumns.values + tagColumns.values
             + subscriptionColumns.values + [keyColumn, emailColumn]
-        return names.eachOnce.sorted { $0.unicodeScalars.lexicographicallyPrecedes($1.unicodeScalars) }
+        return names.eachOnce.sorted { $0.precedes($1) }
     }
 }
 

@@ -314,7 +314,7 @@ extension Registration {
         (signedString, clearedAt) = (nil, sequence)
         let names = Set(attributes.filter { !$0.value.isEmpty }.keys).union(silenced ?? [])
         let former = HandOver(
-            attributes: names.union(handOver?.attributes ?? []).sorted(by: UnicodeOrder.precedes),
+            attributes: names.union(handOver?.attributes ?? []).sorted { $0.precedes($1) },
             tags: max(tags.count, handOver?.tags ?? 0)
         )
         handOver = former.attributes.isEmpty && former.tags == 0 ? nil : former

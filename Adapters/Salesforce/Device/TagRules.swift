@@ -1,4 +1,5 @@
 import PatchbayAdapterKit
+import PatchbayJSON
 import PatchbayModel
 
 /// Validates tags.
@@ -59,18 +60,10 @@ enum TagRules: Sendable {
         }
         for tag in change.remove { present.removeValue(forKey: key(tag)) }
         insert(change.add)
-        return present.values.sorted(by: UnicodeOrder.precedes)
+        return present.values.sorted { $0.precedes($1) }
 
         func insert(_ tags: [String]) {
             for tag in tags { present[key(tag)] = tag }
         }
-    }
-}
-
-/// The order of texts by Unicode scalars, the same on every machine.
-enum UnicodeOrder: Sendable {
-    /// Whether one text sorts before another.
-    static func precedes(_ left: String, _ right: String) -> Bool {
-        left.unicodeScalars.lexicographicallyPrecedes(right.unicodeScalars)
     }
 }

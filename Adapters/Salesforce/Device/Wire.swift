@@ -36,7 +36,7 @@ struct RegistrationRecord: Equatable, Sendable {
         sdkVersion = Sender.name
         attributes = state.attributes.filter { AttributeRules.isDefined($0.key, in: settings) }
         let automatic = TagRules.automatic(on: facts.platform, isDebugBuild: settings.isDebugBuild)
-        tags = (automatic + state.tags).sorted(by: UnicodeOrder.precedes)
+        tags = (automatic + state.tags).sorted { $0.precedes($1) }
     }
 
     /// Returns the device id: the known one, otherwise an adopted one unchanged, otherwise the subject if it is a UUID,
@@ -160,7 +160,7 @@ extension WireFormat<[String: String]> {
             ],
         ]
     ) { attributes in
-        let pairs = attributes.sorted { UnicodeOrder.precedes($0.key, $1.key) }
+        let pairs = attributes.sorted { $0.key.precedes($1.key) }
         return .array(pairs.map { ["key": .string($0.key), "value": .string($0.value)] })
     }
 }

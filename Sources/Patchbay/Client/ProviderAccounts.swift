@@ -119,7 +119,7 @@ public struct ProviderAccounts: Hashable, Sendable {
     /// The accounts as JSON.
     public var json: JSONValue {
         func table(_ counts: [String: Int]) -> JSONValue {
-            .object(JSONObject(counts.inOrder.map { ($0.key, .integer($0.value)) }))
+            .object(JSONObject(counts: counts))
         }
         var json: JSONObject = ["provider": .string(provider)]
         for term in ["captured", "created"] + OperationOutcome.Term.allCases.map(\.rawValue) {

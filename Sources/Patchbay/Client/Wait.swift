@@ -22,7 +22,7 @@ public struct Wait: Hashable, Sendable {
     public var json: JSONValue {
         var json: JSONObject = [
             "operations": .integer(operations),
-            "kinds": .object(JSONObject(kinds.inOrder.map { ($0.key, .integer($0.value)) })),
+            "kinds": .object(JSONObject(counts: kinds)),
             "since": .string(since.text),
         ]
         if let nextAttempt { json["nextAttempt"] = .string(nextAttempt.text) }

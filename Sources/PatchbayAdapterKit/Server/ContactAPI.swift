@@ -184,7 +184,7 @@ extension ContactAPI {
             identifiers: snapshot.identifiers,
             attributes: snapshot.attributes,
             tags: snapshot.tags,
-            subscriptions: snapshot.subscriptions.values.sorted { $0.key < $1.key },
+            subscriptions: snapshot.subscriptions.inOrder.map(\.value),
             consents: snapshot.consents,
             devices: snapshot.device.map { [$0] } ?? []
         )

@@ -107,7 +107,7 @@ struct AttributeBook: BitwiseCopyable {
         catalogue: AttributeCatalogue,
         in arena: Arena
     ) {
-        let sorted = list.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+        let sorted = list.sorted { $0.precedes($1) }
         let before = arena.textSize
         names = KeyTable(sorted, terminator: .colon, in: arena)
         count = sorted.count

@@ -204,7 +204,7 @@ final class CompiledPlan {
     }
 
     private static func sorted(_ names: Set<String>) -> [String] {
-        names.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+        names.sorted { $0.precedes($1) }
     }
 
     /// Adds the name of an attribute, so that the next record with it takes the bulk path.

@@ -656,11 +656,10 @@ extension MigrationPlan.Attribute {
         let types = self.types.sorted { $0.key.rawValue < $1.key.rawValue }.map {
             ($0.key.rawValue, JSONValue.integer($0.value))
         }
-        let findings = self.findings.inOrder.map { ($0.key, JSONValue.integer($0.value)) }
         return [
             "name": .string(name), "count": .integer(count), "lost": .integer(lost), "fate": .string(fate),
             "field": field.map(JSONValue.string) ?? .null, "types": .object(JSONObject(types)),
-            "findings": .object(JSONObject(findings)),
+            "findings": .object(JSONObject(counts: findings)),
         ]
     }
 }

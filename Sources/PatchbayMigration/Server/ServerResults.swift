@@ -48,7 +48,7 @@ final class ServerResults {
         let terms = Dictionary(item.outcomes.compactMap { $0?.term.rawValue }.map { ($0, 1) }, uniquingKeysWith: +)
         json.member(
             "operations",
-            JSONValue.object(JSONObject(terms.inOrder.map { ($0.key, .integer($0.value)) }))
+            JSONValue.object(JSONObject(counts: terms))
         )
         if !findings.isEmpty {
             json.member(

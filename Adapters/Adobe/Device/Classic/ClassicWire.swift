@@ -76,7 +76,7 @@ struct ClassicRegistrationCall: Sendable {
     /// The parameters as XML, sorted by name.
     var xml: String {
         let (root, end) = isApple ? ("additionalParams", " />") : ("additionalParameters", "/>")
-        let rows = parameters.sorted { $0.key.unicodeScalars.lexicographicallyPrecedes($1.key.unicodeScalars) }
+        let rows = parameters.sorted { $0.key.precedes($1.key) }
             .map { "<param name=\"\(Self.escaped($0.key))\" value=\"\(Self.escaped($0.value))\"\(end)" }
         return "<\(root)>\(rows.joined())</\(root)>"
     }

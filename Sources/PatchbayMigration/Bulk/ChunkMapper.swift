@@ -16,8 +16,10 @@ struct ChunkJob: Sendable {
     var records: [SourceRecord] = []
     var bytesRead = 0
 
-    init(_ bytes: [UInt8] = [], isFirst: Bool = false, isLast: Bool = false) {
-        (padded, self.isFirst, self.isLast) = (bytes, isFirst, isLast)
+    init(_ bytes: consuming [UInt8] = [], isFirst: Bool = false, isLast: Bool = false) {
+        // Moved, so that the array has a single owner and the padding is appended in place.
+        padded = consume bytes
+        (self.isFirst, self.isLast) = (isFirst, isLast)
         padded.append(contentsOf: repeatElement(0, count: Padding.count))
     }
 

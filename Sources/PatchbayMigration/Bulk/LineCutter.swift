@@ -55,7 +55,7 @@ struct LineCutter {
         var whole = begun
         whole.reserveCapacity(begun.count + bytes.count + Padding.count)
         whole += bytes
-        var job = ChunkJob(whole, isFirst: isFirst)
+        var job = ChunkJob(consume whole, isFirst: isFirst)
         job.gaps = gaps
         isFirst = false
         return job

@@ -214,7 +214,9 @@ public struct Migration: Sendable {
     private func unnamedByContent(_ head: [UInt8]) -> [Finding] {
         guard case .columns(let layout)? = sourceLayout else { return [] }
         var unexplained: [(index: Int, name: String, content: ConsentContent)]?
+        var rows = 0
         layout.eachRow(ofHead: head) { columns, fields in
+            rows += 1
             var rest =
                 unexplained.take()
                 ?? columns.enumerated().filter { $1.isUnexplained && !isExplained($1) }
@@ -222,14 +224,18 @@ public struct Migration: Sendable {
             for place in rest.indices where !fields[rest[place].index].isEmpty {
                 rest[place].content.add(fields[rest[place].index])
             }
-            rest.removeAll(where: \.content.isOther)
+            rest.removeAll { $0.content.isOther && !$0.content.statesOptOut && rows >= Self.rowsOfOtherTexts }
             unexplained = rest
-            return !rest.isEmpty
+            return !rest.allSatisfy(\.content.statesOptOut)
         }
         return (unexplained ?? []).filter(\.content.isLikely).map { column in
-            Self.consentLikely.at("from.columns".dot(column.name), remedy: ContactFile.remedy(naming: column.name))
+            let row = column.content.statesOptOut ? Self.consentStated : Self.consentLikely
+            return row.at("from.columns".dot(column.name), remedy: ContactFile.remedy(naming: column.name))
         }
     }
+
+    /// The number of rows in which a column of any texts is searched for opt-outs.
+    private static let rowsOfOtherTexts = 2000
 
     /// Whether the configuration defines the attribute of a column, by its type or by a mapping rule.
     private func isExplained(_ column: ColumnLayout.Column) -> Bool {
@@ -246,6 +252,10 @@ public struct Migration: Sendable {
     static let consentLikely = consentUnnamed.with(
         reason:
             "Each field of the column is a yes or no or a consent status, but no setting says what the column means",
+        remedy: consentUnnamed.remedy
+    )
+    private static let consentStated = consentUnnamed.with(
+        reason: "The column says of people that they have opted out, but no setting says what the column means",
         remedy: consentUnnamed.remedy
     )
     private static let oneWay = FindingRow(

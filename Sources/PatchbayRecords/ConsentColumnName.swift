@@ -5,17 +5,14 @@ import PatchbayModel
 enum ConsentColumnName {
     /// Words that name consent or its withdrawal in customer files.
     private static let words: Set<String> = [
-        "optedin", "optedout", "unsub", "subscribed", "newsletter", "suppressed", "suppression", "denylist",
-        "denylisted", "blacklist",
-        "blacklisted", "blocklist", "blocklisted", "gdpr", "dsgvo", "rgpd", "dnc", "donotcontact", "donotemail",
-        "donotcall", "permission", "einwilligung", "werbeeinwilligung", "zustimmung", "abgemeldet", "abmeldung",
-        "widerspruch", "werbesperre", "consentement", "désinscrit", "desinscrit",
-        "désabonné", "desabonne", "consentimiento", "suscrito",
-        "desuscrito", "consenso", "iscritto", "disiscritto", "toestemming", "uitgeschreven", "samtycke", "samtykke",
-        "suostumus", "markkinointilupa", "zgoda", "consentimento", "согласие",
+        "optedin", "subscribed", "newsletter", "gdpr", "dsgvo", "rgpd", "dnc", "donotcontact", "donotemail",
+        "donotcall",
+        "permission", "einwilligung", "werbeeinwilligung", "zustimmung", "suscrito", "baja", "consenso", "iscritto",
+        "toestemming", "samtycke", "samtykke", "suostumus", "markkinointilupa", "zgoda", "согласие",
     ]
     /// Parts of words that indicate consent in spellings such as `SMSOptOut` and `emailoptin`.
-    private static let stems = ["optin", "optout", "unsubscri", "consent"]
+    private static let stems =
+        ["optin", "consent", "einverst"] + optOutStems.filter { !["dnc", "donot", "blocked"].contains($0) }
     private static let channels = [
         "email", "emails", "mail", "mails", "sms", "text", "texts", "push", "phone", "call", "calls", "whatsapp",
         "marketing",
@@ -40,8 +37,9 @@ enum ConsentColumnName {
     /// Parts of names that indicate that a yes is an opt-out.
     private static let optOutStems = [
         "optout", "optedout", "unsub", "suppress", "denylist", "blacklist", "blocklist", "donot", "dnc", "nolonger",
-        "abgemeldet", "abmeldung", "widerspruch", "sperre", "désinscrit", "desinscrit", "désabonné", "desabonne",
-        "desuscrito", "disiscritto", "uitgeschreven", "blocked", "revoked", "withdrawn",
+        "abgemeld", "abmeld", "abbestell", "widerspr", "sperr", "robinson", "nichtkontakt", "désinscri", "desinscri",
+        "désabonn", "desabonn", "desuscri", "disiscri", "disdett", "uitgeschreven", "afgemeld", "avregistr", "avmeld",
+        "wypis", "blocked", "revoked", "withdrawn",
     ]
 
     /// Whether a yes in the column is probably an opt-out: `Unsubscribed`, `noEmail`, `Do not call`.

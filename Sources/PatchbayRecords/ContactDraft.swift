@@ -26,7 +26,11 @@ struct ContactDraft: Sendable {
         for (kind, column) in table.identifiers where !texts[column].isEmpty {
             let text = IdentifierText(texts[column])
             let value =
-                kind == .phone ? PhoneNumber.cleaned(text.value, in: table.file.settings.defaultCountry) : text.value
+                switch kind {
+                case .phone: PhoneNumber.cleaned(text.value, in: table.file.settings.defaultCountry)
+                case .email: FieldForm.email(in: text.value)
+                default: text.value
+                }
             if value != texts[column] { cleaned.insert(column) }
             (self.texts[column], damages[column]) = (value, text.damage)
         }
@@ -203,7 +207,7 @@ struct ContactDraft: Sendable {
             if value.isEmpty { continue }
             // A former telephone number is rejected as such.
             if let damage = damages[column], damage != .scientific || kind != .phone {
-                guard place == found || table.required.contains(column) else {
+                guard place == found || table.required.contains(column) || losesOptOut(value, place) else {
                     note(rows.identifierDamaged, place, damage.rawValue)
                     leftOut.insert(kind)
                     continue
@@ -218,7 +222,7 @@ struct ContactDraft: Sendable {
                 // A number without its digits indicates a damaged export.
                 guard
                     place == found || table.required.contains(column) || damages[column] == .scientific
-                        || table.file.onInvalid(table.columns[column]) == .reject
+                        || losesOptOut(value, place) || table.file.onInvalid(table.columns[column]) == .reject
                 else {
                     noteInvalid(row, place)
                     leftOut.insert(kind)
@@ -231,6 +235,17 @@ struct ContactDraft: Sendable {
             identifiers.append(Identifier(kind, value))
         }
         return identifiers
+    }
+
+    /// Whether a text may be an address of another record, too, and the row opts out of messages on its channel. Without the
+    /// address, the opt-out would not apply to that record.
+    private func losesOptOut(_ text: String, _ place: ContactPlace) -> Bool {
+        let mayBeAddress =
+            place == .identifier(.phone) ? PhoneNumber(text).digits.utf8.count >= 4 : text.utf8.contains(UInt8(ascii: "@"))
+        guard mayBeAddress, let channel = place.reach else { return false }
+        var draft = self
+        return draft.subscriptions().contains { $0.channel == channel && $0.state.isOptOut }
+            || draft.consents().contains { $0.channel == channel && $0.purpose == .messaging && $0.state == .denied }
     }
 
     /// Whether the row has a value at a place that can identify a contact.

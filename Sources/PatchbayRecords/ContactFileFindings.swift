@@ -346,8 +346,9 @@ public final class ContactFileFindings: Sendable {
         identifierCleaned = row(
             .note("row.identifierCleaned", rule: rules.key),
             reason:
-                "Invisible characters, a spreadsheet's guard (=\"…\", an apostrophe) or its fraction (.0) stand around the identifier, "
-                + "which is read without them; a telephone number without a country gets the default one",
+                "Invisible characters, a spreadsheet's guard (=\"…\", an apostrophe) or its fraction (.0), or signs of a mail program "
+                + "(mailto:, <…>) stand around the identifier, which is read without them; a telephone number is read with ASCII digits "
+                + "and signs, and one without a country gets the default one",
             remedy: "No action is needed. Take them out in the source to silence this note."
         )
         dateAmbiguous = row(

@@ -52,13 +52,12 @@ public struct FieldForms: Sendable {
     }
 
     /// Returns the possible moments of a text: several if day and month are ambiguous, none for a text in another form. A time
-    /// with AM or PM implies a date with the month first.
+    /// with AM or PM does not tell them apart: countries with the day first write it, too.
     package func readings(_ text: String) -> [FileMoment] {
-        if let own = FileMoment(text, forms: [day], zone: zone) { return [own] }
+        if let own = FileMoment(text, forms: [day, .iso], zone: zone) { return [own] }
         var all: [FileMoment] = []
         for form in dayForms.dropFirst() {
             guard let moment = FileMoment(text, forms: [form], zone: zone) else { continue }
-            if form == .american, moment.isTwelveHour { return [moment] }
             if !all.contains(where: { $0.day == moment.day }) { all.append(moment) }
         }
         return all
@@ -132,7 +131,12 @@ public struct FieldForms: Sendable {
 /// The required forms of texts in typed columns.
 public enum FieldForm: Sendable {
     /// Whether a text is an e-mail address: something, an @, and a host with a dot; no white space; at most 254 characters.
+    /// The signs that mail programs write around an address are no part of it.
     public static func isEmail(_ text: String) -> Bool {
+        guard let first = text.utf8.first, let end = text.utf8.last, first != UInt8(ascii: "<"),
+            first != UInt8(ascii: "\""), end >= 0x80 || end &- 0x30 < 10 || (end | 0x20) &- 0x61 < 26,
+            !text.prefix(mailScheme.count).lowercased().elementsEqual(mailScheme)
+        else { return false }
         var (hasAt, hasDot, last) = (false, false, UInt8(ascii: "@"))
         for byte in text.utf8 {
             switch byte {
@@ -148,7 +152,25 @@ public enum FieldForm: Sendable {
             }
             last = byte
         }
-        return hasDot && last != UInt8(ascii: ".") && text.utf8.count <= 254
+        return hasDot && text.utf8.count <= 254
+    }
+
+    private static let mailScheme = "mailto:"
+
+    /// Returns the address in a text that mail programs or people write around it: `Ana <ana@mail.example>`,
+    /// `mailto:ana@mail.example`, `ana@mail.example;`. Returns the text if it has no address, or several.
+    static func email(in text: String) -> String {
+        if isEmail(text) || text.utf8.count(where: { $0 == UInt8(ascii: "@") }) != 1 { return text }
+        var rest = text[...]
+        if let start = rest.lastIndex(of: "<"), let end = rest.lastIndex(of: ">"), start < end {
+            rest = rest[rest.index(after: start)..<end]
+        }
+        if rest.lowercased().hasPrefix(mailScheme) { rest = rest.dropFirst(mailScheme.count) }
+        let around = " \"',;."
+        rest = rest.drop(while: around.contains)
+        while let last = rest.last, around.contains(last) { rest.removeLast() }
+        let address = String(rest)
+        return isEmail(address) ? address : text
     }
 
     private static func isEmailBeyondASCII(_ text: String) -> Bool {
@@ -170,10 +192,11 @@ public enum FieldForm: Sendable {
     /// Whether a text is the name of a time zone rather than an offset: it contains a slash, or is `UTC`.
     package static func isZone(_ text: String) -> Bool { text.utf8.contains(UInt8(ascii: "/")) || text == "UTC" }
 
-    /// Whether a text is a telephone number: four to fifteen digits, with the usual characters between them.
+    /// Whether a text is a telephone number: four to fifteen digits as ``PhoneNumber`` reads them, with the usual characters
+    /// between them.
     public static func isPhone(_ text: String) -> Bool {
-        (4...15).contains(text.count { ("0"..."9").contains($0) })
-            && text.allSatisfy { ("0"..."9").contains($0) || "+-()./ ".contains($0) }
+        text.allSatisfy { ("0"..."9").contains($0) || "+-()./ ".contains($0) }
+            && (4...15).contains(PhoneNumber(text).digits.utf8.count)
     }
 }
 

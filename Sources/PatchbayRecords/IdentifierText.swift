@@ -61,15 +61,20 @@ package struct IdentifierText: Hashable, Sendable {
         if text.unicodeScalars.contains(where: isInvisible) { return .invisible }
         if isScientific(text.utf8) { return .scientific }
         let word = text.lowercased()
-        let isError = word.hasPrefix("#") && (word.hasSuffix("!") || word.hasSuffix("?"))
+        // Spreadsheets write errors in the language of the user: #REF!, #WERT!, #NV, #N/D.
+        let isError =
+            text.hasPrefix("#") && text.contains(where: \.isLetter) && !text.contains(where: \.isNumber)
+            && (text.hasSuffix("!") || text.hasSuffix("?") || text == text.uppercased())
         if isError || placeholders.contains(word) { return .placeholder }
         return text.contains { $0.isLetter || $0.isNumber } ? nil : .noLetters
     }
 
     /// Words that databases, programs, and spreadsheets write for a missing value.
     private static let placeholders: Set<String> = [
-        "null", "(null)", "<null>", "[null]", "\\n", "nil", "none", "n/a", "#n/a", "na", "#na", "nan", "undefined",
-        "unknown",
+        "null", "(null)", "<null>", "[null]", "\\n", "nil", "none", "n/a", "#n/a", "na", "#na", "nan", "nat", "<na>",
+        "n.a.", "n/d",
+        "undefined", "unknown", "unbekannt", "(blank)", "(leer)", "(vide)", "[object object]", "=na()",
+        "00000000-0000-0000-0000-000000000000",
     ]
 
     /// Whether a text is a number such as `1.23457E+12`. `12E4` is not: keys may look like that.
@@ -94,10 +99,11 @@ package struct IdentifierText: Hashable, Sendable {
 }
 
 extension PhoneNumber {
-    /// Returns a text as a reader uses it: without the fraction that a spreadsheet adds, and with the calling code of a default
-    /// country if it has none.
+    /// Returns a text as a reader uses it: in ASCII, without `tel:` and the fraction that a spreadsheet adds, and with the calling
+    /// code of a default country if it has none.
     package static func cleaned(_ text: String, in country: CountryCode?) -> String {
-        var text = text
+        var text = inASCII(text)
+        if text.lowercased().hasPrefix("tel:") { text.removeFirst(4) }
         if text.hasSuffix(".0"), text.dropLast(2).allSatisfy({ ("0"..."9").contains($0) || $0 == "+" }) {
             text.removeLast(2)
         }
@@ -105,5 +111,23 @@ extension PhoneNumber {
         let number = PhoneNumber(text)
         guard !number.isInternational, let digits = number.international(in: country) else { return text }
         return "+\(digits)"
+    }
+
+    /// Returns the text with digits, spaces, dashes, and the plus sign of other scripts and layouts in ASCII.
+    private static func inASCII(_ text: String) -> String {
+        if text.utf8.allSatisfy({ $0 < 0x80 }) { return text }
+        return String(
+            String.UnicodeScalarView(
+                text.unicodeScalars.map { scalar in
+                    let properties = scalar.properties
+                    if properties.numericType == .decimal, let digit = properties.numericValue {
+                        return Unicode.Scalar(0x30 + UInt8(digit))
+                    }
+                    if properties.isWhitespace { return " " }
+                    if properties.isDash { return "-" }
+                    return scalar == "\u{FF0B}" ? "+" : scalar
+                }
+            )
+        )
     }
 }

@@ -209,6 +209,8 @@ import Testing
     @Test(arguments: [
         ("Email Opt In", true), ("sms_consent", true), ("Unsubscribed", true), ("Do Not Call", true),
         ("Newsletter", true), ("Werbeeinwilligung", true), ("Désabonné", true), ("SMSOptOut", true), ("Push ok", true),
+        ("Kontaktsperre", true), ("Nicht kontaktieren", true), ("Abmeldedatum", true), ("Robinsonliste", true),
+        ("Einverständnis", true), ("Désinscription", true), ("Fecha de baja", true), ("Blocked by", false),
         ("Subscription Plan", false), ("Loyalty Tier", false), ("Marketing Budget", false), ("Phone", false),
     ])
     func `requires a setting for a column whose name suggests consent`(_ name: String, _ isRefused: Bool) throws {
@@ -233,7 +235,9 @@ import Testing
     @Test(arguments: [
         (["yes", "no"], true), (["1", "", "0"], true), (["TRUE"], true), (["N", "Y"], true), (["subscribed"], true),
         (["Ja", "nein"], true), (["n"], false), (["1", "0", "2"], false), (["yes", "maybe"], false),
-        (["unknown"], false),
+        (["unknown"], false), (["Ja", "N"], true), (["Yes", "No", "y", "n"], true), (["да", "нет"], true),
+        (["Y", "N", "NULL"], true), (["n", "f"], false), (["Active", "Unsubscribed"], true),
+        (["a note", "another", "opted out"], true), (["active", "suspended"], false),
         (["", ""], false), (["FI", "NO"], false),
     ])
     func `requires a setting for an unmapped column with a consent value in every field`(

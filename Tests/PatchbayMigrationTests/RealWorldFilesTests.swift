@@ -107,6 +107,41 @@ import Testing
         #expect(contacts.allSatisfy { $0.subscriptions.contains { $0.channel == .sms && $0.state == .subscribed } })
     }
 
+    @Test(arguments: [
+        "Mobile Number,+49 151 00000001,+49\u{A0}151\u{A0}00000001",
+        "Mobile Number,+49 151 00000001,0049 (0)151 00000001",
+        "Mobile Number,+49 151 00000001,tel:+49-151-00000001",
+        "Mobile Number,+49 151 00000001,+49\u{2013}151\u{2013}00000001",
+        "Mobile Number,+49 151 00000001,\u{FF0B}\u{FF14}\u{FF19} 151 00000001",
+        "Email Address,ana@x.example,Ana <ana@x.example>", "Email Address,ana@x.example,mailto:Ana@x.example",
+        "Email Address,ana@x.example,ana@x.example;", "Email Address,ana@x.example,<ana@x.example>",
+        "Email Address,ana@x.example,ana@x.example.",
+    ]) func `applies an opt-out to the same address in another spelling`(_ words: String) throws {
+        let parts = words.split(separator: ",").map(String.init)
+        let channel = parts[0] == "Mobile Number" ? "sms" : "email"
+        let rows = "Contact Key,\(parts[0]),May\nk-1,\(parts[2]),no\nk-2,\(parts[1]),yes\n"
+        let settings: JSONObject = ["columns": ["May": .string("optedIn:\(channel)")]]
+        let (report, _, contacts) = try run(rows, from: Self.salesforce, settings)
+        #expect((report.written, report.rejected) == (2, 0))
+        #expect(contacts.allSatisfy { $0.subscriptions.map(\.state) == [.unsubscribed] && $0.identifiers.count == 2 })
+    }
+
+    @Test(arguments: [
+        ("Mobile Number", "+49 151 00000001 / +49 151 00000002", 1), ("Mobile Number", "call 151 00000001", 1),
+        ("Mobile Number", "unknown", 0), ("Mobile Number", "ext. 5", 0),
+        ("Email Address", "ana@x.example bo@x.example", 1), ("Email Address", "none yet", 0),
+    ]) func `rejects a row that opts out an unreadable address`(_ column: String, _ text: String, _ rejected: Int)
+        throws
+    {
+        let channel = column == "Mobile Number" ? "sms" : "email"
+        for (answer, count) in [("no", rejected), ("yes", 0)] {
+            let settings: JSONObject = ["columns": ["May": .string("optedIn:\(channel)")]]
+            let rows = "Contact Key,\(column),May\nk-1,\(text),\(answer)\n"
+            let (report, _, _) = try run(rows, from: Self.salesforce, settings)
+            #expect((report.written, report.rejected) == (1 - count, count))
+        }
+    }
+
     @Test(arguments: [0, 1]) func `adds the default country to a national number`(_ workers: Int) throws {
         let rows =
             "Contact Key,Mobile Number\nk-1,0151 0000001\nk-2,4915100000002.0\nk-3,+49 (0) 151 0000003\nk-4,(0151) 0000004\n"
@@ -202,6 +237,8 @@ import Testing
         ("2031-03-09 10:00:00", "2031-03-09", false), ("2031-03-09", "2031-03-09 08:00:00", false),
         ("2031-03-09", "2031-03-09", false), ("2031-03-09 10:00:00", "03/09/2031", false),
         ("2031-03-09T10:00:00Z", "2031-03-09", false), ("2031-03-09 10:00 PM", "3/9/2031", false),
+        // In a country with the day first, this person left a month later.
+        ("4/03/2031 7:05:11 AM", "3/04/2031 7:05:11 AM", false),
         ("2031-03-10", "2031-03-09", true), ("2031-03-10", "2031-03-09 23:00:00", true),
         ("2031-03-10 00:00:01", "2031-03-09", true), ("2031-03-09 10:00:00", "2031-03-09 09:00:00", true),
         ("2031-03-09 09:00:00", "2031-03-09 10:00:00", false),

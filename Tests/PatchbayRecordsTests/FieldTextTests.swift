@@ -50,7 +50,8 @@ import Testing
 
     @Test(arguments: [
         ("23/05/1989", ["1989-05-23"]), ("05/23/1989", ["1989-05-23"]), ("05/06/1989", ["1989-05-06", "1989-06-05"]),
-        ("06/06/1989", ["1989-06-06"]), ("5/6/1989 10:00:00 AM", ["1989-05-06"]), ("1989-05-06", ["1989-05-06"]),
+        ("06/06/1989", ["1989-06-06"]), ("5/6/1989 10:00:00 AM", ["1989-05-06", "1989-06-05"]),
+        ("1989-5-6", ["1989-05-06"]), ("1989-05-06", ["1989-05-06"]),
         ("13.05.1989", []),
     ]) func `a date whose day and month cannot be distinguished has two readings`(_ text: String, _ days: [String]) {
         let forms = FieldForms(alsoRead: [.slashed, .american, .european])
@@ -75,7 +76,11 @@ import Testing
             ("1.23457E+12", "1.23457E+12", .scientific), ("1,2e+05", "1,2e+05", .scientific),
             ("4E+11", "4E+11", .scientific),
             ("NULL", "NULL", .placeholder), ("#N/A", "#N/A", .placeholder), ("#REF!", "#REF!", .placeholder),
-            ("nan", "nan", .placeholder), ("########", "########", .noLetters), ("-", "-", .noLetters),
+            ("nan", "nan", .placeholder), ("#NV", "#NV", .placeholder), ("#Н/Д", "#Н/Д", .placeholder),
+            ("#42", "#42", nil),
+            ("#maria", "#maria", nil),
+            ("00000000-0000-0000-0000-000000000000", "00000000-0000-0000-0000-000000000000", .placeholder),
+            ("########", "########", .noLetters), ("-", "-", .noLetters),
         ] as [(String, String, IdentifierText.Damage?)]
     )
     func `trims an identifier at its ends and recognizes a damaged one`(

@@ -115,8 +115,6 @@ public struct FileMoment: Hashable, Sendable {
     package let hasZone: Bool
     /// Whether the text contains a time of day.
     package let hasTime: Bool
-    /// Whether the time has AM or PM.
-    package let isTwelveHour: Bool
 
     /// Creates a moment from an RFC 3339 text, or from a day in one of the forms with an optional 24-hour or 12-hour time and
     /// an optional `GMT`; nil if the text is invalid.
@@ -128,7 +126,7 @@ public struct FileMoment: Hashable, Sendable {
     public init?(_ text: String, forms: [DayForm], zone: String) {
         let text = text.trimmed
         if let timestamp = Timestamp(text: text), let day = CalendarDate(text: String(text.prefix(10))) {
-            (self.timestamp, self.day, self.hasZone, hasTime, isTwelveHour) = (timestamp, day, true, true, false)
+            (self.timestamp, self.day, self.hasZone, hasTime) = (timestamp, day, true, true)
             return
         }
         let hasZone = text.hasSuffix(" GMT")
@@ -138,8 +136,7 @@ public struct FileMoment: Hashable, Sendable {
             let clock = FileMoment.clock(Array(words.dropFirst())),
             let timestamp = Timestamp(text: "\(day.text)T\(clock)\(hasZone ? "Z" : zone)")
         else { return nil }
-        (self.day, self.timestamp, self.hasZone) = (day, timestamp, hasZone)
-        (hasTime, isTwelveHour) = (words.count > 1, words.count > 2)
+        (self.day, self.timestamp, self.hasZone, hasTime) = (day, timestamp, hasZone, words.count > 1)
     }
 
     /// Whether an opt-out at this moment applies to an opt-in at another one: it is not earlier, or both are on one day and

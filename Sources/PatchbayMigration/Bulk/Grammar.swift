@@ -512,6 +512,11 @@ enum Forms {
     @inline(__always) static func isAddress(_ text: Stretch) -> Bool {
         let at = placeOfAt(text)
         guard text.count <= 254, at > 0 else { return false }
+        // Signs of a mail program around it: `<…>`, `"…"`, `mailto:…`, a semicolon behind it.
+        let last = text[text.count &- 1]
+        guard last &- 0x30 < 10 || (last | 0x20) &- 0x61 < 26, text[0] != 0x3C, text[0] != 0x22,
+            at < 6 || text[6] != 0x3A || Stretch(text.start, 6).text.lowercased() != "mailto"
+        else { return false }
         var (start, dots) = (at &+ 1, 0)
         while true {
             let dot = text.index(of: 0x2E, or: 0x2E, from: start)
@@ -525,10 +530,11 @@ enum Forms {
     /// Whether the text has four to fifteen digits, and only the usual signs between them. The text is bare.
     @inline(__always) static func isPhone(_ text: Stretch) -> Bool {
         let digits = plainDigits(text)
-        return digits >= 0 ? (4...15).contains(digits) : hasDigits(text)
+        return digits >= 0 && text[0] != 0x30 ? (4...15).contains(digits) : hasDigits(text)
     }
 
     @inline(never) private static func hasDigits(_ text: Stretch) -> Bool {
+        if isUnusualPhone(text) { return FieldForm.isPhone(text.text) }
         var digits = 0
         for index in 0..<text.count {
             switch text[index] {
@@ -554,7 +560,8 @@ enum Forms {
         let text = value.text
         guard value.isASCII, !value.needsEscapes, text.count > 0 else { return false }
         let first = text[0] | 0x20
-        if text[0] &- 0x30 < 10 { return !isScientific(text) }
+        // A text of this length that begins with a zero may be a UUID of zeros.
+        if text[0] &- 0x30 < 10 { return !isScientific(text) && (text[0] != 0x30 || text.count != 36) }
         // A short text that begins with n or u may stand for a missing value (null, undefined). A plus sign begins a telephone
         // number.
         return first &- 0x61 < 26

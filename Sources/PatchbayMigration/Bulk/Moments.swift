@@ -13,17 +13,12 @@ struct Moments: BitwiseCopyable {
         let month: Int
         let day: Int
         let mark: UInt8
-        /// Whether months and days must have two digits.
-        let isStrict: Bool
         /// Whether a day of this form cannot be another day, even if a second form matches.
         let isCertain: Bool
-        /// Whether a time with AM or PM makes the form certain.
-        let takesTwelveHours: Bool
 
-        init(_ form: DayForm, isStrict: Bool = false, isCertain: Bool = true) {
-            (self.isCertain, takesTwelveHours) = (isCertain, form == .american)
+        init(_ form: DayForm, isCertain: Bool = true) {
             (year, month, day) = form.order
-            (mark, self.isStrict) = (UInt8(ascii: form.mark), isStrict)
+            (mark, self.isCertain) = (UInt8(ascii: form.mark), isCertain)
         }
     }
 
@@ -70,7 +65,7 @@ struct Moments: BitwiseCopyable {
 
     init(_ forms: FieldForms, in arena: Arena) {
         let others = forms.dayForms.enumerated().map { Order($1, isCertain: $0 == 0) }
-        orders = arena.make([Order(.iso, isStrict: true)] + others)
+        orders = arena.make([Order(.iso)] + others)
         zone = Int(FileMoment.seconds(of: forms.zone))
     }
 
@@ -105,9 +100,7 @@ struct Moments: BitwiseCopyable {
         guard let second = Self.number(&place), place < end, place.pointee == mark else { return nil }
         place += 1
         guard let third = Self.number(&place) else { return nil }
-        // The last letter of AM or PM.
-        let isTwelveHour = place < end && (end - 1).pointee | 0x20 == 0x6D
-        guard var moment = day((first, second, third), mark, isTwelveHour) else { return nil }
+        guard var moment = day((first, second, third), mark) else { return nil }
         if place == end { return moment }
         guard place.pointee == 0x20 || place.pointee == 0x54, let clock = Self.clock(place + 1, end) else { return nil }
         moment.second = clock
@@ -128,20 +121,19 @@ struct Moments: BitwiseCopyable {
     }
 
     /// The day in the form in which the numbers are a valid one; nil if two forms give different days.
-    private func day(_ numbers: (Number, Number, Number), _ mark: UInt8, _ isTwelveHour: Bool) -> Moment? {
+    private func day(_ numbers: (Number, Number, Number), _ mark: UInt8) -> Moment? {
         var found: Moment?
         func number(_ index: Int) -> Number { index == 0 ? numbers.0 : index == 1 ? numbers.1 : numbers.2 }
         for index in 0..<orders.count {
             let order = orders[index]
             let (year, month, day) = (number(order.year), number(order.month), number(order.day))
             guard order.mark == mark, year.digits == 4, max(month.digits, day.digits) <= 2,
-                !order.isStrict || min(month.digits, day.digits) == 2,
                 (1...12).contains(month.value), day.value > 0,
                 day.value <= Forms.lastDay(of: month.value, in: year.value)
             else { continue }
             guard Self.usualYears.contains(year.value) else { return nil }
             let moment = Moment(year: year.value, month: month.value, day: day.value)
-            if order.isCertain || order.takesTwelveHours && isTwelveHour { return moment }
+            if order.isCertain { return moment }
             if let found, found.month != moment.month || found.day != moment.day { return nil }
             found = moment
         }

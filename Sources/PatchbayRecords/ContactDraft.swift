@@ -241,7 +241,8 @@ struct ContactDraft: Sendable {
     /// address, the opt-out would not apply to that record.
     private func losesOptOut(_ text: String, _ place: ContactPlace) -> Bool {
         let mayBeAddress =
-            place == .identifier(.phone) ? PhoneNumber(text).digits.utf8.count >= 4 : text.utf8.contains(UInt8(ascii: "@"))
+            place == .identifier(.phone)
+            ? PhoneNumber(text).digits.utf8.count >= 4 : text.utf8.contains(UInt8(ascii: "@"))
         guard mayBeAddress, let channel = place.reach else { return false }
         var draft = self
         return draft.subscriptions().contains { $0.channel == channel && $0.state.isOptOut }

@@ -45,8 +45,7 @@ private final class Reading {
     /// The meaning of the reply. A request that ends or releases a subscription is repeated if the vendor was unavailable.
     private var meaning: ReplyMeaning {
         let isBusy = response?.status == 408 || response?.status == 429
-        let isRepeated = endsSubscription && pending.operation.action != .erase || endpoint == .unsuspend
-        return isBusy && isRepeated ? .retry : row.meaning
+        return isBusy && (endsSubscription || endpoint == .unsuspend) ? .retry : row.meaning
     }
 
     /// The reason to suspend the provider; nil if there is none.
@@ -78,11 +77,13 @@ private final class Reading {
         return .inProgress(pending.step)
     }
 
-    /// The vendor has a decision of the person. One against a subscription counts although the vendor refused it.
+    /// The vendor has a decision of the person. One against a subscription counts although the vendor refused it, or the query
+    /// before it: no earlier opt-in may follow.
     private func noteDecision(_ memory: inout AltcraftMemory) {
-        guard meaning == .accepted || meaning == .refused && isOptingOut, endpoint == .subscribe,
-            case .changeSubscription(let subscription) = pending.operation.action,
-            let status = subscription.state.status
+        guard case .changeSubscription(let subscription) = pending.operation.action,
+            let status = subscription.state.status,
+            meaning == .accepted && endpoint == .subscribe
+                || meaning == .refused && endpoint != .tokenUpdate && subscription.state != .subscribed
         else { return }
         memory.note(
             .init(
@@ -365,6 +366,10 @@ private final class Reading {
         case .unregister, .erase: true
         case .registerDevice: endpoint == .subscribe && isOptingOut
         case .changeSubscription(let subscription): subscription.state != .subscribed
+        case .setConsent: pending.operation.action.pushMessageConsent.map { $0 != .granted } ?? false
+        // Before the release, the previous state is queried and ended.
+        case .switchContact:
+            endpoint == .status || endpoint == .subscribe && sent.status != SubscriptionStatus.subscribed
         default: false
         }
     }

@@ -389,10 +389,17 @@ extension Planner {
         device?.allowsPush == false ? try endSubscription(SubscriptionStatus.suspended, head) : nil
     }
 
-    /// Gives the first subscription of the person that is subscribed another status. Nil if the vendor reaches the person
-    /// nowhere.
+    /// Gives the first subscription of the person that is subscribed another status; the first suspended one, too, if it is
+    /// to be unsubscribed, because a release would resume it. Nil if there is none.
     private func endSubscription(_ status: String, _ head: Head) throws(Held) -> Next? {
-        guard let holding = memory.reachable(person(head)).first else { return nil }
+        guard let holding = memory.reachable(person(head)).first else {
+            let paused = memory.holdings.first { holding in
+                holding.isOf(person(head)) && holding.certainty == .held
+                    && holding.status == SubscriptionStatus.suspended
+            }
+            guard let paused, status == SubscriptionStatus.unsubscribed else { return nil }
+            return try subscribe(head, status, at: paused.address)
+        }
         guard let present = holding.status else { return try query(.current, at: holding.address, head) }
         guard present == SubscriptionStatus.subscribed else {
             let next = memory.changing { $0.change(person(head), at: holding.address) { $0.mayBeSubscribed = false } }

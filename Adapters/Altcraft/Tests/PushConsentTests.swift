@@ -56,6 +56,57 @@ import Testing
         #expect(statuses(driver) == ["11 subscribed", "12 suspended"])
     }
 
+    @Test(
+        .shows("altcraft/R7"),
+        arguments: [408, 429, 503],
+        [
+            consent(.denied), .setConsent(Consent(purpose: .profile, state: .denied)), logOut, push(.unsubscribed),
+            .unregister, .erase,
+        ]
+    )
+    func `repeats a request that ends a subscription until the vendor accepts it`(_ status: Int, _ action: Action)
+        throws
+    {
+        let driver = try aino()
+        let busy = Outcome.replied(WireResponse(status))
+        // Of the queries and the requests to subscribe, more than the vendor's retry limit.
+        driver.nextOutcomesByEndpoint[.status] = Array(repeating: busy, count: 20)
+        driver.nextOutcomesByEndpoint[.subscribe] = Array(repeating: busy, count: 20)
+        let operation = driver.capture(action)
+        driver.advance(by: .seconds(30 * 86_400))
+        driver.drain()
+        #expect(driver.outcome(of: operation)?.isAccepted == true)
+        #expect(!statuses(driver).contains("12 subscribed"))
+        #expect(driver.pendingCount == 0)
+    }
+
+    @Test(.shows("altcraft/L14"))
+    func `a denial of messages unsubscribes a suspended subscription, which a release would resume`() throws {
+        let driver = try aino()
+        driver.capture(Self.push(.suspended))
+        driver.drain()
+        #expect(statuses(driver) == ["12 suspended"])
+        driver.capture(Self.consent(.denied))
+        driver.drain()
+        #expect(statuses(driver) == ["12 unsubscribed"])
+    }
+
+    @Test func `no earlier opt-in to a topic follows an opt-out that the vendor refused`() throws {
+        let driver = try aino()
+        func topic(_ state: Subscription.State) -> Action {
+            .changeSubscription(Subscription(channel: .push, topic: "news", state: state))
+        }
+        // The opt-in has no answer, so the opt-out asks for the status first.
+        driver.nextOutcomesByEndpoint[.subscribe] = [.failed(TransportFailure(.lost, "timedOut"))]
+        driver.nextOutcomesByEndpoint[.status] = [.replied(WireResponse(404))]
+        let optIn = driver.capture(topic(.subscribed))
+        driver.advance(by: .milliseconds(200))
+        let optOut = driver.capture(topic(.unsubscribed))
+        driver.drain()
+        #expect(driver.outcome(of: optOut)?.term == .rejected)
+        #expect(driver.outcome(of: optIn)?.term == .superseded)
+    }
+
     @Test(.shows("altcraft/L11"))
     func `unsubscribes before an unsuspend that lacks consent and resubscribes with it`() throws {
         let driver = try aino()

@@ -142,6 +142,13 @@ import Testing
         }
     }
 
+    @Test(arguments: ["Ä x", "Straße", "5 €", "a – b", "Žižek", "Zoë"])
+    func `reports UTF-8 that is read as Windows 1252, in any row`(_ name: String) throws {
+        let rows = "Contact Key,First Name\nk-1,Ana\nk-2,\(name)\nk-3,Bo\n"
+        let (report, _, _) = try run(rows, from: Self.salesforce, ["encoding": "windows-1252"])
+        #expect(report.findings["salesforce.row.encoding"]?.count == 1)
+    }
+
     @Test(arguments: [0, 1]) func `adds the default country to a national number`(_ workers: Int) throws {
         let rows =
             "Contact Key,Mobile Number\nk-1,0151 0000001\nk-2,4915100000002.0\nk-3,+49 (0) 151 0000003\nk-4,(0151) 0000004\n"

@@ -55,7 +55,7 @@ extension FindingRow {
     static let rowDate = FindingRow(
         .error("salesforce.row.date", .invalid, rule: "F7"),
         reason: "The text is not a date in a documented format",
-        remedy: "Write it like 2031-03-09 07:05:11, 2031/3/9 or 3/9/2031 7:05:11 AM."
+        remedy: "Write it like 2031-03-09 07:05:11 or 2031/3/9."
     )
     static let rowEmail = FindingRow(
         .error("salesforce.row.email", .invalid, rule: "F8"),

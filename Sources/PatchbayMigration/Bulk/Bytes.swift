@@ -74,13 +74,16 @@ struct Stretch {
 }
 
 extension Stretch {
-    /// Whether a text that was converted from ISO 8859-1 may have had another encoding: it has a control character above
-    /// U+007F, or two characters that would be one in UTF-8.
+    /// Whether a text that was converted from ISO 8859-1 or Windows 1252 may have had another encoding: it has a control
+    /// character above U+007F, or two characters that would be one in UTF-8.
     var mayBeMisread: Bool {
-        var index = index(of: -62, or: -62, from: 0)
+        // 0xC2 begins the characters below U+00C0. 0xC3 begins those below U+0100, among them every first byte in UTF-8; their
+        // own bytes are no second ones.
+        var index = index(of: -62, or: -61, from: 0)
         while index < count {
-            if self[index &+ 1] < 0xA0 || index > 1 && self[index &- 2] == 0xC3 { return true }
-            index = self.index(of: -62, or: -62, from: index &+ 1)
+            let next = index &+ 2 < count ? self[index &+ 2] : 0
+            if self[index] == 0xC2 ? self[index &+ 1] < 0xA0 : next >= 0x80 && next != 0xC3 { return true }
+            index = self.index(of: -62, or: -61, from: index &+ 1)
         }
         return false
     }

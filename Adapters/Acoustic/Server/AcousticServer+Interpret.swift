@@ -86,6 +86,7 @@ extension AcousticServer {
     public func verdict(on pending: Pending<Self>, afterFailureOf exchange: Exchange<Self>, isUncertain: Bool)
         -> Verdict<Self>?
     {
+        if let verdict = unanswered(pending, exchange) { return verdict }
         guard isUncertain else { return nil }
         return switch exchange.endpoint {
         case .events where settings.uncertainEvents == .reject: .rejected(ServerFinding.eventUnknown.at("action.event"))
@@ -102,6 +103,7 @@ extension AcousticServer {
     {
         guard exchange.endpoint != .token, row.finding == ServerFinding.faultOfServer else { return nil }
         return Interpretation(exchange.operations) { pending in
+            if let verdict = unanswered(pending, exchange) { return verdict }
             guard pending.refusals + 1 < ServerPace.faults else {
                 return .rejected(ServerFinding.faultOfServer.at("action", exchange.call))
             }
@@ -127,7 +129,7 @@ extension AcousticServer {
                     step.verb = .add
                     return next(step)
                 default:
-                    return absence(of: pending)
+                    return absence(of: pending, at: exchange.moment)
                         ?? .rejected(ServerFinding.contactUnknown.at("contact", call))
                 }
             }
@@ -139,7 +141,7 @@ extension AcousticServer {
         case (.optOutRecipient, ServerFinding.contactUnknown):
             return Interpretation(exchange.operations) { pending in
                 guard settings.isKeyedByEmail, adds(pending.operation), pending.step?.verb == nil else {
-                    return absence(of: pending)
+                    return absence(of: pending, at: exchange.moment)
                         ?? .rejected(ServerFinding.contactUnknown.at("contact", call))
                 }
                 // The address is known, so the contact is added and opted out at once.
@@ -155,7 +157,7 @@ extension AcousticServer {
             return Interpretation(exchange.operations) { pending in
                 // A push consent is kept under its contact, so without the contact it can't be written yet.
                 let isPush = consent(of: pending)?.channel == .push && exchange.endpoint == .writeConsent
-                return (isPush ? absence(of: pending) : nil)
+                return (isPush ? absence(of: pending, at: exchange.moment) : nil)
                     ?? .rejected(ServerFinding.consentNone.at("action"))
             }
         case (.readConsent, ServerFinding.conflict), (.writeConsent, ServerFinding.conflict):
@@ -220,7 +222,7 @@ extension AcousticServer {
             case .erase: (step.isFound, step.email) = (true, email.isEmpty ? nil : email)
             default:
                 if email.isEmpty {
-                    return absence(of: pending)
+                    return absence(of: pending, at: exchange.moment)
                         ?? .rejected(ServerFinding.noAddress.at("contact"))
                 }
                 (step.isFound, step.email) = (true, email)
@@ -246,10 +248,32 @@ extension AcousticServer {
     /// Returns the verdict of an operation that continues at a step.
     func next(_ step: Step) -> Verdict<Self> { .inProgress(step) }
 
+    /// Returns the time at which the caller of a query with a job gets the job's number; nil for other operations.
+    func jobEnd(of pending: Pending<Self>) -> Instant? {
+        guard pending.isImmediate, pending.step?.job != nil else { return nil }
+        return pending.since + .seconds(settings.jobSeconds)
+    }
+
+    /// Returns the verdict of a caller's query whose job has an unknown state after a temporary failure: query again, or
+    /// return the job's number. Returns nil for other operations.
+    private func unanswered(_ pending: Pending<Self>, _ exchange: Exchange<Self>) -> Verdict<Self>? {
+        guard [.jobStatus, .gdprStatus].contains(exchange.endpoint), let step = pending.step,
+            let end = jobEnd(of: pending)
+        else { return nil }
+        guard end > exchange.moment.now else { return running(step) }
+        let (backoff, asked) = (ServerPace.tokens.backoff, requestedDelay(exchange))
+        return .retry(.at(min(end, backoff.next(after: pending.failures, asked: asked, at: exchange.moment))))
+    }
+
     /// Returns the verdict of an operation whose job is incomplete: query again, or return the job's number to the
     /// caller.
     private func unfinished(_ step: Step, _ pending: Pending<Self>, _ exchange: Exchange<Self>) -> Verdict<Self> {
         if let next = poll(exchange, for: pending) { return .inProgress(step, next) }
+        return running(step)
+    }
+
+    /// Returns the verdict of a query whose answer is the number of its incomplete job.
+    func running(_ step: Step) -> Verdict<Self> {
         var answer: JSONObject = ["id": .string(step.job ?? ""), "state": "RUNNING"]
         if let file = step.file, !file.isEmpty { answer["file"] = .string(file) }
         return .accepted(

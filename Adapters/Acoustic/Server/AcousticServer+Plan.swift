@@ -5,7 +5,9 @@ import PatchbayModel
 
 extension AcousticServer {
     public func plan(_ pending: PendingOperations<Self>, memory: Memory, at moment: Moment) -> Plan<Self> {
-        if let plan = settleLeft(pending) { return plan }
+        if let plan = settleLeft(pending) ?? settleJobs(pending, at: moment) ?? lookUpAgain(pending, at: moment) {
+            return plan
+        }
         // An opt-out of a contact that does not exist yet waits for it. It blocks no other operation.
         guard pending.contains(where: isWaiting) else { return planActive(pending, memory: memory, at: moment) }
         let active = PendingOperations(pending.filter { !isWaiting($0) }, hasMore: pending.hasMore)
@@ -34,7 +36,19 @@ extension AcousticServer {
         let head = pending[0]
         // The settings may have changed since the capture. An operation that no longer fits is rejected, not left out.
         if !head.isImmediate, let finding = misfit(head.operation) { return .settle([head.id: .rejected(finding)]) }
-        return planNext(pending, memory: memory, at: moment)
+        let plan = planNext(pending, memory: memory, at: moment)
+        guard case .wait(let until, let because) = plan, let end = pending.compactMap(jobEnd).min() else { return plan }
+        return .wait(until: min(until ?? end, end), because: because)
+    }
+
+    /// Returns the job's number to callers who have waited for the job as long as the settings permit.
+    private func settleJobs(_ pending: PendingOperations<Self>, at moment: Moment) -> Plan<Self>? {
+        var verdicts: [OperationID: Verdict<Self>] = [:]
+        for one in pending.prefix(while: { $0.isImmediate }) {
+            guard let end = jobEnd(of: one), end <= moment.now, let step = one.step else { continue }
+            verdicts[one.id] = running(step)
+        }
+        return verdicts.isEmpty ? nil : .settle(verdicts)
     }
 
     public func verdictWithoutRequest(_ pending: Pending<Self>) -> Verdict<Self>? {
@@ -60,22 +74,41 @@ extension AcousticServer {
     }
 
     /// Returns the verdict of an opt-out that starts to wait for its contact; nil for other operations.
-    func absence(of pending: Pending<Self>) -> Verdict<Self>? {
+    func absence(of pending: Pending<Self>, at moment: Moment) -> Verdict<Self>? {
         guard mayWait(pending.operation) else { return nil }
         var step = Step()
         step.isAbsent = true
+        let pause = min(max(moment.now - pending.since, ServerPace.firstLookUp), ServerPace.lastLookUp)
+        step.nextLookUp = moment.now + pause
         return .inProgress(step)
     }
 
-    /// Plans a window of opt-outs that wait for their contacts. They move back if more operations may follow the
-    /// window.
+    /// Restarts opt-outs whose contacts are due for another query, because an import or a form may have created them.
+    private func lookUpAgain(_ pending: PendingOperations<Self>, at moment: Moment) -> Plan<Self>? {
+        let due = pending.filter { isWaiting($0) && nextLookUp(of: $0) <= moment.now }
+        guard !due.isEmpty else { return nil }
+        let verdicts = due.map { ($0.id, Verdict<Self>.inProgress(nil)) }
+        return .settle(Dictionary(verdicts) { first, _ in first })
+    }
+
+    /// Returns the time at which the database is queried again for the contact of a waiting opt-out.
+    private func nextLookUp(of pending: Pending<Self>) -> Instant { pending.step?.nextLookUp ?? pending.since }
+
+    /// Plans a window of opt-outs that wait for their contacts. They move back if they fill the window and other
+    /// operations may follow. They are rejected if the provider is left, because nothing creates their contacts.
     private func wait(for pending: PendingOperations<Self>, at moment: Moment) -> Plan<Self> {
-        guard !pending.hasMore else {
+        if pending.isLeaving, !pending.hasMore {
+            let verdicts = pending.map { one in
+                (one.id, Verdict<Self>.rejected(ServerFinding.contactUnknown.at("contact")))
+            }
+            return .settle(Dictionary(verdicts) { first, _ in first })
+        }
+        guard !pending.hasMore || pending.count < window / 2 else {
             let pause = Duration.seconds(60 + Int64(moment.chance * 3540))
             let verdicts = pending.map { ($0.id, Verdict<Self>.inProgress($0.step, .at(moment.now + pause))) }
             return .settle(Dictionary(verdicts) { first, _ in first })
         }
-        return .wait(until: nil, because: ServerFinding.optOutWaits.at())
+        return .wait(until: pending.map(nextLookUp).min(), because: ServerFinding.optOutWaits.at())
     }
 
     /// Completes an unregistration when no operation is before it, and an opt-out before an unregistration if its

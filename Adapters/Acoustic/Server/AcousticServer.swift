@@ -87,6 +87,8 @@ public struct AcousticServer: ServerAPI {
         var lostJobs: Int?
         /// Whether an opt-out waits because the database does not have the contact or its address yet.
         var isAbsent: Bool?
+        /// The time at which the database is queried again for the contact of a waiting opt-out.
+        var nextLookUp: Instant?
     }
 
     let settings: AcousticServerSettings
@@ -135,8 +137,11 @@ public struct AcousticServer: ServerAPI {
         return XMLTree.canHold(key) ? [] : [ServerFinding.keyControl.at("contact")]
     }
 
+    /// Routes by contact, so that an opt-out that waits for its contact is in the lane that writes the contact for any
+    /// subject.
     public func place(_ operation: EngagementOperation) -> Place {
-        Place(of: operation.subject, inPoolOf: settings.lanes)
+        let lane = Place(of: Subject(rawValue: operation.contactKey), inPoolOf: settings.lanes).lane
+        return Place(lane: lane, queue: operation.subject.rawValue)
     }
 }
 

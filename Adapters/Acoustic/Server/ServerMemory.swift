@@ -23,6 +23,10 @@ enum ServerPace: Sendable {
     )
     /// The minimum interval between a caller's first two queries for a job.
     static let firstPoll = Duration.seconds(2)
+    /// The minimum and the maximum interval between queries for the contact of a waiting opt-out. The interval grows with
+    /// the time that the opt-out has waited.
+    static let firstLookUp = Duration.seconds(3600)
+    static let lastLookUp = Duration.seconds(86_400)
     /// The maximum number of consecutive server faults before an operation is rejected (S12).
     static let faults = 5
     /// The maximum number of lost jobs before an operation is rejected (S35).

@@ -165,12 +165,14 @@ enum AcousticServerRules: Sendable {
         (
             "S62",
             "An opt-out of a contact that the database does not have waits until the contact is written with an address, and "
-                + "follows at once; a contact whose key is the address is added and opted out.",
+                + "follows at once. The database is queried for the contact again, first after an hour and then at least "
+                + "daily. A contact whose key is the address is added and opted out.",
             house
         ),
         (
             "S63",
-            "A query waits for its job within the reader's timeout; a job that takes longer is answered with its number.",
+            "A query waits for its job within the reader's timeout; a job that takes longer, or whose state cannot be "
+                + "queried, is answered with its number.",
             house
         ),
     ]

@@ -164,6 +164,36 @@ import Testing
         }
     }
 
+    @Test(.shows("acoustic/S63"), arguments: ["export", "access", "import"])
+    func `returns the job number if the queries for its state fail`(_ name: String) throws {
+        let arguments: JSONObject = name == "import" ? ["mapFile": "m.xml", "sourceFile": "s.csv"] : [:]
+        let status = name == "access" ? "gdprStatus" : "jobStatus"
+        let failures: [Outcome] = [
+            .status(503), .status(429, WireHeader("Retry-After", "300")), .lost, .fault(50),
+            .replied(WireResponse(200)),
+        ]
+        for failure in failures {
+            let driver = try ServerDriver()
+            driver.instead = (1...20).map { _ in (status, failure) }
+            let query = driver.operation("c-1", .readBack(ReadRequest(name, arguments: arguments)))
+            try driver.world.read(query, from: "vendor", timeout: .seconds(30))
+            try driver.advance(29)
+            let outcome = try #require(driver.outcome(query.id))
+            #expect(outcome.term == .accepted)
+            #expect(outcome.finding?.code == "acoustic.server.job.running")
+            #expect(outcome.answer?["id"] == "4471")
+            #expect(outcome.answer?["state"] == "RUNNING")
+        }
+        // The query continues after one failure.
+        let driver = try ServerDriver(vendor: ["jobTime": 5000])
+        driver.instead = [(status, .status(503))]
+        let query = driver.operation("c-1", .readBack(ReadRequest(name, arguments: arguments)))
+        try driver.world.read(query, from: "vendor", timeout: .seconds(30))
+        try driver.advance(29)
+        let outcome = try #require(driver.outcome(query.id))
+        #expect(outcome.term == .accepted && outcome.finding?.code != "acoustic.server.job.running")
+    }
+
     @Test(.shows("acoustic/S60"))
     func `exports contacts to a file with a job and queries it until it ends`() throws {
         let driver = try ServerDriver(["pollSeconds": 5])

@@ -331,6 +331,67 @@ import Testing
         #expect(Array(last.prefix(3)) == ["addRecipient", "selectRecipient", "optOutRecipient"])
     }
 
+    @Test(.shows("acoustic/S62"), arguments: [1, 4])
+    func `a waiting opt-out follows its contact when another subject writes it`(_ lanes: Int) throws {
+        for number in 2...5 {
+            let driver = try ServerDriver(["lanes": .integer(Int64(lanes))])
+            let out = Action.changeSubscription(Subscription(channel: .email, state: .unsubscribed))
+            let early = driver.operation("c-1", subject: "web-1", out)
+            try driver.world.capture([early])
+            try driver.advance(5)
+            #expect(driver.outcome(early.id) == nil)
+            let identify = Action.identify([Identifier(.email, "a@example.com")])
+            let address = driver.operation("c-1", subject: "web-\(number)", identify)
+            try driver.world.capture([address])
+            try driver.advance(5)
+            #expect([early, address].allSatisfy { driver.outcome($0.id)?.term == .accepted })
+            #expect(driver.account.contacts["c-1"]?.isOut == true)
+        }
+    }
+
+    @Test(.shows("acoustic/S62"))
+    func `a waiting opt-out follows its contact while another operation of the lane is delayed`() throws {
+        let driver = try ServerDriver(["lanes": 1])
+        let out = Action.changeSubscription(Subscription(channel: .email, state: .unsubscribed))
+        let early = try driver.say("c-1", out)
+        try driver.advance(5)
+        driver.instead = [("addRecipient", .fault(50))]
+        let delayed = try driver.say("c-2", ServerDriver.set("city", "Turku"))
+        try driver.advance(1)
+        #expect(driver.outcome(delayed) == nil)
+        let address = driver.operation("c-1", subject: "web-1", .identify([Identifier(.email, "a@example.com")]))
+        try driver.world.capture([address])
+        try driver.advance(1)
+        #expect(driver.outcome(address.id)?.term == .accepted && driver.outcome(early)?.term == .accepted)
+    }
+
+    @Test(.shows("acoustic/S62"))
+    func `queries again for the contact of a waiting opt-out, at growing intervals`() throws {
+        let driver = try ServerDriver()
+        let out = Action.changeSubscription(Subscription(channel: .email, state: .unsubscribed))
+        let early = try driver.say("c-1", out)
+        try driver.advance(3 * 86_400)
+        #expect(driver.outcome(early) == nil)
+        let times = driver.sent("selectRecipient").map(\.now)
+        #expect(times.count == 8)
+        let pauses = zip(times.dropFirst(), times).map { $0 - $1 }
+        #expect(zip(pauses.dropFirst(), pauses).allSatisfy { $0 >= $1 })
+        #expect(pauses.allSatisfy { $0 >= .seconds(3600) && $0 < .seconds(86_460) })
+        // The contact is created outside the driver, for example by an import.
+        let key = "<COLUMN><NAME>MemberNo</NAME><VALUE>c-1</VALUE></COLUMN>"
+        driver.instead = [
+            (
+                "selectRecipient",
+                .replied(ServerFixture.success("<RecipientId>7</RecipientId><EMAIL>a@example.com</EMAIL>\(key)"))
+            ), ("optOutRecipient", .replied(ServerFixture.success())),
+        ]
+        try driver.world.restart()
+        try driver.advance(2 * 86_400)
+        #expect(driver.outcome(early)?.term == .accepted)
+        #expect(driver.body(driver.sent("optOutRecipient")[0]).contains("<EMAIL>a@example.com</EMAIL>"))
+        #expect(driver.sent("selectRecipient").count == 9)
+    }
+
     @Test func `adds and opts out a contact whose key is the e-mail address`() throws {
         let driver = try ServerDriver(
             ["keyColumn": "EMAIL", "identifierColumns": [:]],
@@ -347,7 +408,7 @@ import Testing
         let driver = try ServerDriver(["lanes": 1])
         let out = Action.changeSubscription(Subscription(channel: .email, state: .unsubscribed))
         let (first, second) = (try driver.say("c-1", out), try driver.say("c-2", out))
-        try driver.advance(3 * 86_400)
+        try driver.advance(60)
         #expect(driver.sent("selectRecipient").count == 2)
         let unregister = try driver.say("c-2", .unregister)
         try driver.advance(5)

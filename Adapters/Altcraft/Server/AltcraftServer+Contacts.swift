@@ -60,9 +60,11 @@ extension AltcraftServer {
                 for field in ProfileRow(operation, nil, settings).fields { fields[field.name] = field.value }
             case .changeTags(let change): tags = change.applied(to: tags)
             case .changeSubscription(let subscription):
-                subscriptions.append(
-                    Subscription(channel: subscription.channel, topic: subscription.topic, state: subscription.state)
-                )
+                let keys = settings.keys(setBy: subscription)
+                subscriptions.removeAll { keys.contains($0.key) }
+                subscriptions += keys.map {
+                    Subscription(channel: $0.channel, topic: $0.topic, state: subscription.state)
+                }
             default: continue
             }
         }
@@ -78,7 +80,9 @@ extension AltcraftServer {
     }
 
     /// The findings of unneeded opt-outs. A subscription has an address, so a profile without an address has none.
-    public var unneededOptOuts: Set<String> { [ServerFinding.noAddressToUnsubscribe.code] }
+    public var unneededOptOuts: Set<String> {
+        [ServerFinding.noAddressToUnsubscribe.code, ServerFinding.optOutWaits.code]
+    }
 
     private var attributeNames: [String: AttributeName] {
         Dictionary(settings.fieldNames.map { ($1, $0) }, uniquingKeysWith: min)

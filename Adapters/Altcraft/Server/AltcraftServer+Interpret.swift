@@ -6,35 +6,48 @@ import PatchbayModel
 extension AltcraftServer {
     public func interpret(_ exchange: Exchange<Self>, memory: inout Memory) -> Interpretation<Self> {
         var meaning = interpretReply(exchange, memory: &memory)
-        if memory.owed != nil { applyOwed(exchange, &meaning, &memory) }
+        applyOwed(exchange, &meaning, &memory)
         return meaning
     }
 
-    /// Applies owed opt-outs of a contact with the operation that created it, before its later operations. The deletion of a
-    /// contact removes them.
+    /// Applies owed opt-outs of a contact with an operation that the vendor accepted, before its later operations. Each stays
+    /// in the memory until the vendor accepts it, a later decision replaces it, or the contact is deleted.
     private func applyOwed(_ exchange: Exchange<Self>, _ meaning: inout Interpretation<Self>, _ memory: inout Memory) {
         for pending in exchange.operations {
-            guard let key = ProfileKey(pending.operation, settings), let verdict = meaning.verdicts[pending.id] else {
+            guard let verdict = meaning.verdicts[pending.id] else { continue }
+            if let owed = pending.step?.owed {
+                // The vendor accepted the operation earlier. The refusal concerns the opt-out.
+                if case .rejected(let refusal, answer: _) = verdict {
+                    meaning.verdicts[pending.id] = next(behind: owed, refusal: refusal)
+                }
                 continue
             }
+            guard memory.owed != nil, let contact = ProfileKey(pending.operation, settings)?.mark else { continue }
             switch exchange.endpoint {
-            case .deleteProfile where verdict.isFinal: _ = memory.takeOwed(key.mark)
+            case .deleteProfile where verdict.isFinal: memory.removeOwed { $0.contact == contact }
             case .importProfiles, .increment:
                 guard case .accepted = verdict else { continue }
-                let owed = memory.takeOwed(key.mark).filter { owed in
-                    guard case .changeSubscription(let later) = pending.operation.action else { return true }
-                    return owed.sequence > pending.sequence || !owed.isAbout(later.channel, later.topic)
+                if case .changeSubscription(let later) = pending.operation.action {
+                    memory.removeOwed { owed in
+                        owed.contact == contact && owed.sequence <= pending.sequence
+                            && owed.isAbout(later.channel, later.topic)
+                    }
                 }
+                let owed = memory.optOuts(owedTo: contact)
                 if !owed.isEmpty { meaning.verdicts[pending.id] = .inProgress(Step(owed: owed)) }
             default: break
             }
         }
     }
 
-    /// Returns the verdict after the first owed opt-out is applied or has no effect.
-    private func next(behind owed: [Memory.Owed]) -> Verdict<Self> {
+    /// Returns the verdict after the first owed opt-out is applied, refused, or has no address yet.
+    private func next(behind owed: [Memory.Owed], refusal: Finding? = nil) -> Verdict<Self> {
         let rest = Array(owed.dropFirst())
-        return rest.isEmpty ? .accepted() : .inProgress(Step(owed: rest))
+        if !rest.isEmpty { return .inProgress(Step(owed: rest)) }
+        guard let refusal else { return .accepted() }
+        var finding = ServerFinding.optOutRefused.at("action")
+        finding.vendor = refusal.vendor
+        return .accepted(finding)
     }
 
     /// Reads the vendor's result for each profile, also those of a request that was refused as a whole.
@@ -43,7 +56,7 @@ extension AltcraftServer {
     {
         guard let results = results(exchange) else { return nil }
         memory.server.noteReply(at: exchange.moment.now)
-        return interpretRows(exchange, results)
+        return interpretRows(exchange, results, &memory)
     }
 
     public func suspension(_ row: FindingRow, after exchange: Exchange<Self>) -> Finding {
@@ -52,7 +65,7 @@ extension AltcraftServer {
 
     public func interpretAccepted(_ exchange: Exchange<Self>, memory: inout Memory) -> Interpretation<Self>? {
         switch exchange.endpoint {
-        case .importProfiles, .increment: interpretWithoutRows(exchange)
+        case .importProfiles, .increment: interpretWithoutRows(exchange, &memory)
         case .lookUp: interpretProfiles(exchange, &memory)
         case .listProfiles: interpretPage(exchange)
         case .deleteProfile: Interpretation(exchange.operations) { _ in .accepted(ServerFinding.erased.at()) }
@@ -93,14 +106,16 @@ extension AltcraftServer {
         return results.allSatisfy { $0["error"]?.integer != nil } ? results : nil
     }
 
-    private func interpretRows(_ exchange: Exchange<Self>, _ results: [JSONValue]) -> Interpretation<Self> {
+    private func interpretRows(_ exchange: Exchange<Self>, _ results: [JSONValue], _ memory: inout Memory)
+        -> Interpretation<Self>
+    {
         var verdicts: [OperationID: Verdict<Self>] = [:]
         var suspension: Finding?
         for (pending, result) in zip(exchange.operations, results) {
             let reply = WireResponse(200, json: result)
             let row = ReplyTable.altcraftServer.row(for: .replied(reply))
             switch row.meaning {
-            case .accepted: verdicts[pending.id] = verdictAfterImport(of: pending)
+            case .accepted: verdicts[pending.id] = verdictAfterImport(of: pending, &memory)
             case .refused:
                 var finding = (row.finding ?? ServerFinding.refused).at("action")
                 finding.vendor = VendorReply(status: exchange.outcome.reply?.status ?? 200, code: reply.codeText)
@@ -118,16 +133,19 @@ extension AltcraftServer {
         return Interpretation(verdicts, suspension: suspension)
     }
 
-    private func verdictAfterImport(of pending: Pending<Self>) -> Verdict<Self> {
-        if let owed = pending.step?.owed { return next(behind: owed) }
+    private func verdictAfterImport(of pending: Pending<Self>, _ memory: inout Memory) -> Verdict<Self> {
+        if let owed = pending.step?.owed {
+            memory.removeOwed { $0 == owed.first }
+            return next(behind: owed)
+        }
         guard ProfileRow.needsSecond(pending.operation, pending.step) else { return .accepted() }
         return .inProgress(Step(addsTags: true))
     }
 
     /// Handles a success without results per profile. It is clear for one profile and ambiguous for several.
-    private func interpretWithoutRows(_ exchange: Exchange<Self>) -> Interpretation<Self> {
+    private func interpretWithoutRows(_ exchange: Exchange<Self>, _ memory: inout Memory) -> Interpretation<Self> {
         if exchange.operations.count == 1, exchange.outcome.reply?.json?["result"]?.array?.isEmpty ?? true {
-            return Interpretation(exchange.operations) { verdictAfterImport(of: $0) }
+            return Interpretation(exchange.operations) { verdictAfterImport(of: $0, &memory) }
         }
         if exchange.endpoint == .increment, settings.uncertainDelivery == .reject {
             return Interpretation(exchange.operations) { _ in .rejected(ServerFinding.uncertainDelivery.at("action")) }
@@ -146,36 +164,18 @@ extension AltcraftServer {
             let profile = key.profile(among: profiles)
             var targets: [SubscriptionTarget] = []
             if let owed = pending.step?.owed, let first = owed.first {
-                let subscription = Subscription(channel: first.channel, topic: first.topic, state: first.state)
-                let resource = settings.resource(first.channel, first.topic) ?? 0
-                targets = SubscriptionTarget.found(for: subscription, resource: resource, in: profile, key)
+                targets = SubscriptionTarget.found(
+                    on: first.channel,
+                    resources: resources(of: pending),
+                    in: profile,
+                    key
+                )
                 if targets.isEmpty { return next(behind: owed) }
             } else if case .changeSubscription(let subscription) = pending.operation.action {
-                let resource = settings.resource(subscription.channel, subscription.topic) ?? 0
-                targets = SubscriptionTarget.found(for: subscription, resource: resource, in: profile, key)
-                if targets.isEmpty, profile == nil, subscription.state != .subscribed {
-                    let isKept = memory.owe(
-                        .init(
-                            contact: key.mark,
-                            channel: subscription.channel,
-                            topic: subscription.topic,
-                            state: subscription.state,
-                            sequence: pending.sequence
-                        )
-                    )
-                    return isKept
-                        ? .unchanged(ServerFinding.optOutKept.at("action.subscription"))
-                        : .rejected(ServerFinding.optOutsFull.at("action.subscription"))
-                }
-                if targets.isEmpty {
-                    let path = "action.subscription.channel"
-                    let isNeeded =
-                        subscription.state == .subscribed
-                        || SubscriptionTarget.mayReach(subscription.channel, in: profile)
-                    return isNeeded
-                        ? .rejected(ServerFinding.address.at(path))
-                        : .unchanged(ServerFinding.noAddressToUnsubscribe.at(path))
-                }
+                let resources = resources(of: pending)
+                if resources.isEmpty { return .rejected(ServerFinding.resource.at("action.subscription")) }
+                targets = SubscriptionTarget.found(on: subscription.channel, resources: resources, in: profile, key)
+                if targets.isEmpty { return verdictWithoutTargets(pending, subscription, in: profile, key, &memory) }
             } else {
                 targets = profile.map(SubscriptionTarget.subscribed) ?? []
                 if targets.isEmpty { return .unchanged(ServerFinding.nothingToLeave.at()) }
@@ -184,6 +184,36 @@ extension AltcraftServer {
             step.targets = targets
             return .inProgress(step)
         }
+    }
+
+    /// Returns the verdict of a change of a subscription that the platform has no address for. An opt-out is kept.
+    private func verdictWithoutTargets(
+        _ pending: Pending<Self>,
+        _ subscription: Subscription,
+        in profile: JSONValue?,
+        _ key: ProfileKey,
+        _ memory: inout Memory
+    ) -> Verdict<Self> {
+        let path = "action.subscription"
+        let isOptIn = subscription.state == .subscribed
+        if isOptIn || profile != nil && SubscriptionTarget.mayReach(subscription.channel, in: profile) {
+            return .rejected(ServerFinding.address.at(path.dot("channel")))
+        }
+        let isKept = memory.owe(
+            .init(
+                contact: key.mark,
+                channel: subscription.channel,
+                topic: subscription.topic,
+                state: subscription.state,
+                sequence: pending.sequence
+            )
+        )
+        if profile == nil {
+            return isKept
+                ? .unchanged(ServerFinding.optOutKept.at(path)) : .rejected(ServerFinding.optOutsFull.at(path))
+        }
+        let finding = isKept ? ServerFinding.optOutWaits : ServerFinding.noAddressToUnsubscribe
+        return .unchanged(finding.at(path.dot("channel")))
     }
 
     private func interpretPage(_ exchange: Exchange<Self>) -> Interpretation<Self>? {

@@ -49,21 +49,42 @@ extension AltcraftServer {
         return Transmission(.lookUp, requests.page(question), carrying: group)
     }
 
+    /// Whether the subscriptions that the operation changes are unknown, or in other resources than the settings name now.
     private func needsTargets(_ one: Pending<Self>) -> Bool {
-        if one.step?.owed != nil { return one.step?.targets == nil }
+        if one.step?.owed == nil {
+            switch one.operation.action {
+            case .changeSubscription: break
+            case .unregister: return one.step?.targets == nil
+            default: return false
+            }
+        }
+        guard let targets = one.step?.targets else { return true }
+        return Set(targets.map(\.resource)) != Set(resources(of: one))
+    }
+
+    private func isRow(_ one: Pending<Self>) -> Bool {
+        if one.step?.owed != nil { return !needsTargets(one) }
         return switch one.operation.action {
-        case .changeSubscription, .unregister: one.step?.targets == nil
+        case .identify, .changeAttributes, .changeTags: true
+        case .changeSubscription, .unregister: !needsTargets(one)
         default: false
         }
     }
 
-    private func isRow(_ one: Pending<Self>) -> Bool {
-        if one.step?.owed != nil { return one.step?.targets != nil }
-        return switch one.operation.action {
-        case .identify, .changeAttributes, .changeTags: true
-        case .changeSubscription, .unregister: one.step?.targets != nil
-        default: false
+    /// Returns the resources whose status an operation sets, or the first opt-out that is owed to its contact. An owed opt-out
+    /// from a channel leaves out the topic that the operation itself decides about, later than the opt-out.
+    func resources(of one: Pending<Self>) -> [Int] {
+        guard let owed = one.step?.owed?.first else {
+            guard case .changeSubscription(let subscription) = one.operation.action else { return [] }
+            return settings.resources(setBy: subscription)
         }
+        let all = settings.resources(
+            setBy: Subscription(channel: owed.channel, topic: owed.topic, state: owed.state)
+        )
+        guard case .changeSubscription(let later) = one.operation.action, later.channel == owed.channel,
+            later.topic != nil, owed.sequence < one.sequence
+        else { return all }
+        return all.filter { $0 != settings.resource(later.channel, later.topic) }
     }
 
     /// Returns the operations that share a request with the first one: one per contact, at most `limit` that pass the test.

@@ -37,7 +37,7 @@ public struct AltcraftServer: ServerAPI {
         var addsTags: Bool?
         /// The subscriptions of the profile that the operation changes.
         var targets: [SubscriptionTarget]?
-        /// The opt-outs owed to the contact that the operation created; the first is applied next.
+        /// The opt-outs owed to the contact of the operation, which the vendor has accepted; the first is applied next.
         var owed: [Memory.Owed]?
     }
 

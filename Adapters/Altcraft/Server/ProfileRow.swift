@@ -232,29 +232,39 @@ struct SubscriptionTarget: Codable, Sendable, Equatable {
         return isSubscribed || ![.null, "", []].contains(own)
     }
 
-    /// Returns the subscriptions that a change concerns: those of the resource; otherwise the channel's addresses in other
-    /// resources; otherwise the profile's own address.
+    /// Returns the subscriptions that a change concerns: for each resource those in it; otherwise the channel's addresses in
+    /// other resources; otherwise the profile's own address.
     static func found(
-        for subscription: Subscription,
-        resource: Int,
+        on channel: Channel,
+        resources: [Int],
         in profile: JSONValue?,
         _ key: ProfileKey
     ) -> [SubscriptionTarget] {
         let shown = (profile?[ProfileRow.subscriptions]?.array ?? []).compactMap(Self.init(shown:))
-            .filter { $0.channel == subscription.channel.rawValue }
+            .filter { $0.channel == channel.rawValue }
+        return resources.flatMap { found(on: channel, resource: $0, among: shown, in: profile, key) }
+    }
+
+    private static func found(
+        on channel: Channel,
+        resource: Int,
+        among shown: [SubscriptionTarget],
+        in profile: JSONValue?,
+        _ key: ProfileKey
+    ) -> [SubscriptionTarget] {
         let own = shown.filter { $0.resource == resource }
         if !own.isEmpty { return own }
         var others: [SubscriptionTarget] = []
         for target in shown.map({ $0.at(resource) }) where !others.contains(target) { others.append(target) }
         if !others.isEmpty { return others }
-        let channel = subscription.channel.rawValue
-        switch subscription.channel {
+        let name = channel.rawValue
+        switch channel {
         case .email:
             let address = profile?["email"]?.string.flatMap { Address.isEmail($0) ? $0 : nil } ?? key.email
-            return address.map { [.init(channel: channel, resource: resource, email: $0)] } ?? []
+            return address.map { [.init(channel: name, resource: resource, email: $0)] } ?? []
         case .sms:
             let number = profile?["phones"]?.array?.first?.string ?? key.phone
-            return number.flatMap(Address.phone).map { [.init(channel: channel, resource: resource, phone: $0)] } ?? []
+            return number.flatMap(Address.phone).map { [.init(channel: name, resource: resource, phone: $0)] } ?? []
         default: return []
         }
     }

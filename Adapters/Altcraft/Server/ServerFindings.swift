@@ -73,8 +73,22 @@ enum ServerFinding: ServerFindings {
     static let optOutKept = FindingRow(
         .note("altcraft.server.optOut.kept", rule: "V24"),
         reason:
-            "The platform does not know the contact; the opt-out is kept and follows the request that makes the contact",
+            "The platform does not know the contact; the opt-out is kept, and is applied when the contact has an address there",
         remedy: "No action is needed."
+    )
+    static let optOutWaits = FindingRow(
+        .warning("altcraft.server.optOut.waits", .notFound, rule: "V24"),
+        reason:
+            "The platform has no address of the contact on this channel; the opt-out is kept, and follows the request that "
+            + "gives the contact an address",
+        remedy: "If another system gives the contact an address there, send the opt-out again before any opt-in."
+    )
+    static let optOutRefused = FindingRow(
+        .warning("altcraft.server.optOut.refused", .conflict, rule: "V24"),
+        reason:
+            "The vendor accepts the operation but refuses an earlier opt-out of the contact; the opt-out is kept, and "
+            + "follows the contact's next request",
+        remedy: "Check the contact's address and the resource in the platform."
     )
     static let optOutsFull = FindingRow(
         .error("altcraft.server.optOut.full", .tooLarge, rule: "V24"),
@@ -205,7 +219,7 @@ enum ServerFinding: ServerFindings {
     static let all: [FindingRow] = [
         keyBlank, keyForm, keyOther, keyKnown, optionUnknown, identifierUnnamed, empty, reserved, resource,
         subscriptionChannel, subscriptionUnknown, subscriptionDetails, subscriptionNested, address,
-        noAddressToUnsubscribe, optOutKept,
+        noAddressToUnsubscribe, optOutKept, optOutWaits, optOutRefused,
         optOutsFull,
         contactSwitch, device, consent, eventKind, pixel, goalBlank, goalLong, goalCharacters, goalNested, goalData,
         pushUID, uncertainDelivery, unclear, erased, profileMissing, nothingToLeave, question, closed, unauthenticated,

@@ -15,14 +15,14 @@ extension AltcraftServer {
         /// The pauses of all lanes.
         public var server = ServerMemory()
 
-        /// Opt-outs of contacts that the platform does not know yet, oldest first.
+        /// Opt-outs of contacts that the platform does not know yet or has no address of, oldest first.
         var owed: [Owed]?
 
         public init() {}
 
         public var afterErase: Memory { self }
 
-        /// An opt-out that is applied when its contact is created.
+        /// An opt-out that is applied when the platform has its contact's address.
         struct Owed: Codable, Sendable, Equatable {
             /// A mark of the contact's key, which identifies the key without revealing it.
             var contact: String
@@ -45,12 +45,13 @@ extension AltcraftServer {
             return true
         }
 
-        /// Removes and returns the opt-outs owed to a contact.
-        mutating func takeOwed(_ contact: String) -> [Owed] {
-            guard let all = owed, all.contains(where: { $0.contact == contact }) else { return [] }
-            let left = all.filter { $0.contact != contact }
+        /// Returns the opt-outs owed to a contact, oldest first.
+        func optOuts(owedTo contact: String) -> [Owed] { (owed ?? []).filter { $0.contact == contact } }
+
+        /// Removes the owed opt-outs that pass the test.
+        mutating func removeOwed(where test: (Owed) -> Bool) {
+            let left = (owed ?? []).filter { !test($0) }
             owed = left.isEmpty ? nil : left
-            return all.filter { $0.contact == contact }
         }
     }
 }

@@ -76,7 +76,7 @@ enum AltcraftServerRules: Sendable {
         ),
         (
             "V14",
-            "Whose address a subscription has is asked for first: that of the resource, else of the channel, else the profile's; an opt-out without an address needs no request; an unregistration suspends what is subscribed.",
+            "Whose address a subscription has is asked for first: that of the resource, else of the channel, else the profile's; an opt-out from a whole channel is written for each of its topics in resources, too; an opt-out without an address needs no request; an unregistration suspends what is subscribed.",
             ours
         ),
         (
@@ -97,7 +97,7 @@ enum AltcraftServerRules: Sendable {
         ("V22", "After 408, 5xx and silence the wait doubles from 2 s to 5 minutes, for all requests.", ours),
         (
             "V24",
-            "An opt-out of a contact that the platform does not know is kept, and follows the request that makes the contact.",
+            "An opt-out of a contact that the platform does not know, or has no address of, is kept. After each accepted request for the contact it is applied if the address is there, and it is kept until the vendor accepts it.",
             ours
         ),
         ("V23", "A success that is a web page, or not JSON, is none of the vendor's answers.", ours),

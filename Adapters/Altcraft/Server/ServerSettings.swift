@@ -209,6 +209,22 @@ public struct AltcraftServerSettings: AdapterSettings {
         return resources[name].flatMap(Int.init)
     }
 
+    /// Returns the subscriptions that a change sets: its own, and for an opt-out from a whole channel also those of the
+    /// channel's topics in ``resources``. Empty if the settings name no resource for its own.
+    func keys(setBy subscription: Subscription) -> [Subscription.Key] {
+        let own = subscription.key
+        guard resource(own.channel, own.topic) != nil else { return [] }
+        guard own.topic == nil, subscription.state == .unsubscribed else { return [own] }
+        let topics = resources.keys.map { Subscription.Key(settingName: $0.rawValue) }
+            .filter { $0.channel == own.channel && $0.topic != nil }
+        return [own] + topics.sorted()
+    }
+
+    /// Returns the resources whose status a change of a subscription sets.
+    func resources(setBy subscription: Subscription) -> [Int] {
+        keys(setBy: subscription).compactMap { resource($0.channel, $0.topic) }
+    }
+
     /// The findings about combinations of settings.
     var problems: [Finding] {
         var problems: [Finding] = []

@@ -25,6 +25,15 @@ extension BackEnd<AltcraftServer> {
     func fields(of contact: String) -> JSONValue? {
         account.profiles.first { $0.fields["crm_id"]?.string == contact }?.fields
     }
+
+    /// Returns the statuses of a contact's e-mail subscriptions, by resource.
+    func emailStatuses(of contact: String) -> [Int64: String] {
+        let profile = account.profiles.first { $0.fields["crm_id"]?.string == contact }
+        let entries = (profile?.subscriptions ?? []).filter { $0["channel"] == "email" }
+        return entries.reduce(into: [:]) { statuses, entry in
+            if let resource = entry["resource_id"]?.integer { statuses[resource] = entry["status"]?.string }
+        }
+    }
 }
 
 extension Outcome {

@@ -320,7 +320,7 @@ import Testing
         .shows("altcraft/V14"),
         arguments: [Subscription.State.unsubscribed, .suspended]
     )
-    func `completes an opt-out without an address on the channel, with a warning`(_ state: Subscription.State) throws {
+    func `keeps an opt-out without an address on the channel, with a warning`(_ state: Subscription.State) throws {
         let driver = try ServerDriver()
         try driver.say("c-1", .identify([Identifier(.email, "mila@shop.test")]))
         let optOut = try driver.say("c-1", .changeSubscription(Subscription(channel: .sms, state: state)))
@@ -328,7 +328,7 @@ import Testing
         try driver.advance(30)
         let outcome = try #require(driver.outcome(optOut))
         #expect(outcome.term == .unchanged)
-        #expect(outcome.finding?.code == "altcraft.server.subscription.noAddress")
+        #expect(outcome.finding?.code == "altcraft.server.optOut.waits")
         #expect(outcome.finding?.severity == .warning)
         #expect(outcome.finding?.path == "action.subscription.channel")
         #expect(driver.outcome(mail)?.term == .accepted)
@@ -349,9 +349,9 @@ import Testing
             (["subscriptions": .null], false),
         ] as [(JSONObject, Bool)]
     )
-    func `keeps an opt-out if the platform may reach the contact at an address that cannot be written`(
+    func `rejects an opt-out if the platform may reach the contact at an address that cannot be written`(
         _ shown: JSONObject,
-        _ isKept: Bool
+        _ isRejected: Bool
     ) throws {
         let driver = try ServerDriver()
         var profile: JSONObject = ["crm_id": "c-1"]
@@ -359,9 +359,9 @@ import Testing
         driver.instead = [("/list", .json(200, ["error": 0, "data": [.object(profile)]]))]
         let optOut = try driver.say("c-1", .changeSubscription(Subscription(channel: .sms, state: .unsubscribed)))
         try driver.advance(30)
-        #expect(driver.outcome(optOut)?.term == (isKept ? .rejected : .unchanged))
-        let code = isKept ? "address" : "noAddress"
-        #expect(driver.outcome(optOut)?.finding?.code == "altcraft.server.subscription.\(code)")
+        #expect(driver.outcome(optOut)?.term == (isRejected ? .rejected : .unchanged))
+        let code = isRejected ? "subscription.address" : "optOut.waits"
+        #expect(driver.outcome(optOut)?.finding?.code == "altcraft.server.\(code)")
     }
 
     @Test(.shows("altcraft/V24"))
@@ -375,7 +375,7 @@ import Testing
         // The platform creates the contact with a subscribed phone number.
         try driver.say("c-1", ServerDriver.set("town", "Turku"))
         try driver.advance(30)
-        #expect(driver.account.profiles.first?.subscriptions.map { $0["status"] } == ["unsubscribed"])
+        #expect(driver.account.profiles.first?.subscriptions.map { $0["status"] } == ["unsubscribed", "unsubscribed"])
 
         // A later opt-in replaces it.
         try driver.say("c-2", off)
@@ -383,7 +383,126 @@ import Testing
         try driver.say("c-2", ServerDriver.set("town", "Turku"))
         try driver.say("c-2", .changeSubscription(Subscription(channel: .push, state: .subscribed)))
         try driver.advance(30)
-        #expect(driver.account.profiles.last?.subscriptions.map { $0["status"] } == ["subscribed"])
+        #expect(driver.account.profiles.last?.subscriptions.map { $0["status"] } == ["subscribed", "unsubscribed"])
+    }
+
+    @Test(
+        .shows("altcraft/V24"),
+        arguments: [
+            [ServerDriver.set("town", "Turku")], [.changeTags(TagChange(add: ["gold"], remove: ["silver"]))],
+            [ServerDriver.set("town", "Turku"), ServerDriver.set("town", "Oulu")],
+        ] as [[Action]]
+    )
+    func `keeps an opt-out until the contact has an address`(_ earlier: [Action]) throws {
+        let driver = try ServerDriver()
+        let optOut = try driver.say("c-1", Self.emailOptOut)
+        try driver.advance(30)
+        #expect(driver.outcome(optOut)?.summary == "unchanged altcraft.server.optOut.kept")
+        for action in earlier {
+            let said = try driver.say("c-1", action)
+            try driver.advance(30)
+            #expect(driver.outcome(said)?.summary == "accepted")
+        }
+        #expect(driver.emailStatuses(of: "c-1").isEmpty)
+        let identified = try driver.say("c-1", Self.identification)
+        try driver.advance(30)
+        #expect(driver.outcome(identified)?.summary == "accepted")
+        #expect(driver.emailStatuses(of: "c-1") == [33: "unsubscribed", 34: "unsubscribed"])
+        // It is applied once.
+        let requests = driver.world.sent.count
+        try driver.say("c-1", ServerDriver.set("town", "Espoo"))
+        try driver.advance(30)
+        #expect(driver.world.sent.count == requests + 1)
+    }
+
+    @Test(.shows("altcraft/V14", "altcraft/V24"))
+    func `keeps an opt-out of a known contact without an address`() throws {
+        let driver = try ServerDriver()
+        try driver.say("c-1", ServerDriver.set("town", "Turku"))
+        let optOut = try driver.say("c-1", Self.emailOptOut)
+        try driver.advance(30)
+        #expect(driver.outcome(optOut)?.summary == "unchanged altcraft.server.optOut.waits")
+        try driver.world.restart()
+        try driver.say("c-1", Self.identification)
+        try driver.advance(30)
+        #expect(driver.emailStatuses(of: "c-1") == [33: "unsubscribed", 34: "unsubscribed"])
+    }
+
+    @Test(.shows("altcraft/V24"))
+    func `keeps an opt-out that the vendor refuses`() throws {
+        let driver = try ServerDriver()
+        try driver.say("c-1", Self.emailOptOut)
+        try driver.advance(30)
+        let vendor = driver.vendor
+        driver.world.network = { sent in
+            let isOptOut = sent.request.json?["data"]?.array?.first?["subscriptions"] != nil
+            return .outcome(isOptOut ? .status(400) : .replied(vendor.respond(to: sent.request, now: sent.now)))
+        }
+        let identified = try driver.say("c-1", Self.identification)
+        try driver.advance(30)
+        #expect(driver.outcome(identified)?.summary == "accepted altcraft.server.optOut.refused")
+        #expect(driver.emailStatuses(of: "c-1").isEmpty)
+        driver.world.network = { sent in .outcome(.replied(vendor.respond(to: sent.request, now: sent.now))) }
+        try driver.say("c-1", ServerDriver.set("town", "Turku"))
+        try driver.advance(30)
+        #expect(driver.emailStatuses(of: "c-1") == [33: "unsubscribed", 34: "unsubscribed"])
+    }
+
+    @Test(.shows("altcraft/V12", "altcraft/V24"))
+    func `keeps an opt-out while the settings name no resource for it`() throws {
+        let driver = try ServerDriver()
+        try driver.say("c-1", Self.emailOptOut)
+        try driver.advance(30)
+        try driver.world.reconfigure(Self.plan(["push": "31"]))
+        let identified = try driver.say("c-1", Self.identification)
+        try driver.advance(30)
+        #expect(driver.outcome(identified)?.term == .accepted)
+        #expect(driver.emailStatuses(of: "c-1").isEmpty)
+        try driver.world.reconfigure(Self.plan(["email": "33"]))
+        try driver.say("c-1", ServerDriver.set("town", "Turku"))
+        try driver.advance(30)
+        #expect(driver.emailStatuses(of: "c-1") == [33: "unsubscribed"])
+    }
+
+    @Test(.shows("altcraft/V12", "altcraft/V14"))
+    func `sends a pending opt-out to the resource that the settings name now`() throws {
+        let driver = try ServerDriver()
+        try driver.say("c-1", Self.identification)
+        try driver.advance(30)
+        driver.instead = [("/import_batch", .status(503))]
+        let optOut = try driver.say("c-1", Self.emailOptOut)
+        try driver.advance(1)
+        try driver.world.reconfigure(Self.plan(["email": "40"]))
+        try driver.advance(600)
+        #expect(driver.outcome(optOut)?.term == .accepted)
+        #expect(driver.emailStatuses(of: "c-1") == [40: "unsubscribed"])
+    }
+
+    @Test(.shows("altcraft/V14"))
+    func `writes an opt-out from a whole channel for each of its topics`() throws {
+        let driver = try ServerDriver()
+        try driver.say("c-1", Self.identification)
+        for topic in [nil, "weekly_offers"] {
+            try driver.say("c-1", .changeSubscription(Subscription(channel: .email, topic: topic, state: .subscribed)))
+        }
+        try driver.advance(30)
+        #expect(driver.emailStatuses(of: "c-1") == [33: "subscribed", 34: "subscribed"])
+        let optOut = driver.operation("c-1", Self.emailOptOut)
+        try driver.world.capture([optOut])
+        try driver.advance(30)
+        #expect(driver.emailStatuses(of: "c-1") == [33: "unsubscribed", 34: "unsubscribed"])
+        #expect(driver.adapter.image(of: [optOut]).subscriptions.map(\.topic) == [nil, "weekly_offers"])
+        try driver.say("c-1", .changeSubscription(Subscription(channel: .email, state: .subscribed)))
+        try driver.advance(30)
+        #expect(driver.emailStatuses(of: "c-1") == [33: "subscribed", 34: "unsubscribed"])
+    }
+
+    private static let emailOptOut = Action.changeSubscription(Subscription(channel: .email, state: .unsubscribed))
+    private static let identification = Action.identify([Identifier(.email, "mila@shop.test")])
+
+    private static func plan(_ resources: JSONObject) throws -> RoutingPlan {
+        let adapter = try ServerFixture.adapter(["resources": .object(resources)])
+        return RoutingPlan(providers: [.init(name: "vendor", adapter: adapter, mode: .live)])
     }
 
     @Test func `reads subscription status in any case and the resource as text`() throws {
@@ -434,8 +553,10 @@ import Testing
         let terms = operations.map { driver.outcome($0.id)?.term }
         #expect(terms == [.accepted, .accepted, .accepted, .accepted, .unchanged, .unchanged])
         let states = driver.account.profiles.map { $0.subscriptions.map { $0["status"]?.string } }
-        #expect(states == [["suspended"], ["suspended"], ["suspended"], ["suspended"], ["unsubscribed"]])
-        #expect(driver.account.profiles.map(\.optOuts) == [0, 0, 0, 0, 1])
+        #expect(
+            states == [["suspended"], ["suspended"], ["suspended"], ["suspended"], ["unsubscribed", "unsubscribed"]]
+        )
+        #expect(driver.account.profiles.map(\.optOuts) == [0, 0, 0, 0, 2])
     }
 
     @Test func `queries an e-mail address also in lower case and prefers the exact spelling`() throws {

@@ -192,7 +192,7 @@ public enum FieldForm: Sendable {
     /// Whether a text is the name of a time zone rather than an offset: it contains a slash, or is `UTC`.
     package static func isZone(_ text: String) -> Bool { text.utf8.contains(UInt8(ascii: "/")) || text == "UTC" }
 
-    /// Whether a text is a telephone number: four to fifteen digits as ``PhoneNumber`` reads them, with the usual characters
+    /// Whether a text is a telephone number: four to fifteen digits as `PhoneNumber` reads them, with the usual characters
     /// between them.
     public static func isPhone(_ text: String) -> Bool {
         text.allSatisfy { ("0"..."9").contains($0) || "+-()./ ".contains($0) }

@@ -5,14 +5,14 @@ import PatchbayModel
 
 extension AcousticServer {
     public func interpret(_ exchange: Exchange<Self>, memory: inout Memory) -> Interpretation<Self> {
-        let waiting = exchange.operations.filter { $0.step?.isAbsent == true }
+        let waiting = exchange.operations.filter(isWaiting)
         guard [.addRecipient, .updateRecipient].contains(exchange.endpoint), !waiting.isEmpty else {
             return interpretReply(exchange, memory: &memory)
         }
         // The request carries opt-outs that wait for the contact, together with the operations that write its row.
         let written = Exchange<Self>(
             endpoint: exchange.endpoint,
-            operations: exchange.operations.filter { $0.step?.isAbsent != true },
+            operations: exchange.operations.filter { !isWaiting($0) },
             request: exchange.request,
             outcome: exchange.outcome,
             startedAt: exchange.startedAt,

@@ -63,7 +63,7 @@ extension AcousticServer {
     // MARK: Opt-outs of missing contacts
 
     /// Whether an opt-out waits until the database has its contact.
-    private func isWaiting(_ pending: Pending<Self>) -> Bool { pending.step?.isAbsent == true }
+    func isWaiting(_ pending: Pending<Self>) -> Bool { pending.step?.nextLookUp != nil }
 
     /// Whether an operation is an opt-out that waits for its contact.
     func mayWait(_ operation: EngagementOperation) -> Bool {
@@ -77,7 +77,6 @@ extension AcousticServer {
     func absence(of pending: Pending<Self>, at moment: Moment) -> Verdict<Self>? {
         guard mayWait(pending.operation) else { return nil }
         var step = Step()
-        step.isAbsent = true
         let pause = min(max(moment.now - pending.since, ServerPace.firstLookUp), ServerPace.lastLookUp)
         step.nextLookUp = moment.now + pause
         return .inProgress(step)
@@ -85,14 +84,11 @@ extension AcousticServer {
 
     /// Restarts opt-outs whose contacts are due for another query, because an import or a form may have created them.
     private func lookUpAgain(_ pending: PendingOperations<Self>, at moment: Moment) -> Plan<Self>? {
-        let due = pending.filter { isWaiting($0) && nextLookUp(of: $0) <= moment.now }
+        let due = pending.filter { one in one.step?.nextLookUp.map { $0 <= moment.now } ?? false }
         guard !due.isEmpty else { return nil }
         let verdicts = due.map { ($0.id, Verdict<Self>.inProgress(nil)) }
         return .settle(Dictionary(verdicts) { first, _ in first })
     }
-
-    /// Returns the time at which the database is queried again for the contact of a waiting opt-out.
-    private func nextLookUp(of pending: Pending<Self>) -> Instant { pending.step?.nextLookUp ?? pending.since }
 
     /// Plans a window of opt-outs that wait for their contacts. They move back if they fill the window and other
     /// operations may follow. They are rejected if the provider is left, because nothing creates their contacts.
@@ -108,7 +104,7 @@ extension AcousticServer {
             let verdicts = pending.map { ($0.id, Verdict<Self>.inProgress($0.step, .at(moment.now + pause))) }
             return .settle(Dictionary(verdicts) { first, _ in first })
         }
-        return .wait(until: pending.map(nextLookUp).min(), because: ServerFinding.optOutWaits.at())
+        return .wait(until: pending.compactMap { $0.step?.nextLookUp }.min(), because: ServerFinding.optOutWaits.at())
     }
 
     /// Completes an unregistration when no operation is before it, and an opt-out before an unregistration if its
@@ -120,7 +116,7 @@ extension AcousticServer {
         for unregister in unregisters {
             let before = pending.filter { $0.queue == unregister.queue && $0.sequence < unregister.sequence }
             if before.isEmpty { verdicts[unregister.id] = .unchanged(ServerFinding.nothingToLeave.at()) }
-            for one in before where one.step?.isAbsent == true {
+            for one in before where isWaiting(one) {
                 verdicts[one.id] = .rejected(ServerFinding.contactUnknown.at("contact"))
             }
         }

@@ -85,9 +85,8 @@ public struct AcousticServer: ServerAPI {
         var file: String?
         /// The number of jobs that the vendor no longer knew.
         var lostJobs: Int?
-        /// Whether an opt-out waits because the database does not have the contact or its address yet.
-        var isAbsent: Bool?
-        /// The time at which the database is queried again for the contact of a waiting opt-out.
+        /// The time at which the database is queried again for the contact of an opt-out that waits because the database does
+        /// not have the contact or its address yet; nil for other operations.
         var nextLookUp: Instant?
     }
 
